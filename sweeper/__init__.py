@@ -1,0 +1,1 @@
+"""Recovery: turn "nobody knows" into a decision, from provider-side evidence only."""

@@ -1,0 +1,1 @@
+"""Decision tables as pure functions: facts in, decision out, no clock and no I/O."""
