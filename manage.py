@@ -23,7 +23,7 @@ TOOLS = os.path.join(ROOT, ".landed", "tools")
 OLDEST = (3, 12)
 UV_PIN = "uv==0.13.9"
 RUN, FULL = "run", "full"  # what is installed: to run the program, or to test and check it too
-DEVELOPING = {"test", "makemigrations", "freeze_functions"}
+DEVELOPING = {"test"}
 
 
 def say(text):
@@ -44,14 +44,20 @@ def lock_digest():
     return digest.hexdigest()
 
 
-def installed():
-    """Return what is installed in .venv from this very lock: RUN, FULL or None."""
+def stamped():
+    """Return which lock .venv was made from and how much of it: RUN or FULL."""
     try:
         with open(STAMP) as file:
             digest, extent = file.read().split()
     except (OSError, ValueError):
-        return None
-    return extent if digest == lock_digest() and version_of(VENV_PYTHON) else None
+        return None, None
+    return digest, extent
+
+
+def ready(wanted):
+    """Say whether .venv holds what is wanted, from this very lock."""
+    digest, extent = stamped()
+    return extent in {wanted, FULL} and digest == lock_digest() and works([VENV_PYTHON, "-V"])
 
 
 def inside_venv():
@@ -92,11 +98,9 @@ def pythons():
         if found:
             yield found
     places = [os.path.expanduser("~/.pyenv"), os.environ.get("PYENV_ROOT", "")]
-    for entry in os.environ.get("PATH", "").split(os.pathsep):
-        if (
-            os.path.basename(entry) == "shims"
-        ):  # a shim works for one version; its neighbours do too
-            places.append(os.path.dirname(entry))
+    # A pyenv shim works for one chosen version; beside it on PATH are the others.
+    on_path = os.environ.get("PATH", "").split(os.pathsep)
+    places += [os.path.dirname(entry) for entry in on_path if os.path.basename(entry) == "shims"]
     patterns = [os.path.join(place, "versions/3.*/bin/python3") for place in places if place]
     patterns.append(os.path.expanduser("~/.local/share/uv/python/cpython-3.*/bin/python3"))
     for pattern in patterns:
@@ -122,8 +126,8 @@ def find_uv():
     for python in (sys.executable, find_python()):
         if python and works([python, "-m", "pip", "--version"]):
             say("installing %s with pip" % UV_PIN)
-            command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-            run(command + ["--root-user-action", "ignore", "--target", TOOLS, "--upgrade", UV_PIN])
+            options = ["--quiet", "--disable-pip-version-check", "--root-user-action", "ignore"]
+            run([python, "-m", "pip", "install", *options, "--target", TOOLS, "--upgrade", UV_PIN])
             return own
     raise SystemExit("Landed: neither uv nor pip is here. Install one of them and try again.")
 
@@ -166,27 +170,27 @@ def sync(extent):
 
 
 def prepare(extent):
-    """Make the environment ready; of several processes one does the work and the others wait."""
-    if installed() in {extent, FULL}:
-        return
+    """Make the environment ready; True when there was anything to do.
+
+    Of several processes one does the work, the others wait for it.
+    """
+    if ready(extent):
+        return False
     gate = os.open(ROOT, os.O_RDONLY)
     try:
         fcntl.flock(gate, fcntl.LOCK_EX)
-        have = installed()
-        if have not in {extent, FULL}:
-            known = os.path.exists(STAMP) and open(STAMP).read().split()[-1:] == [FULL]
-            sync(FULL if known else extent)
+        if not ready(extent):
+            sync(FULL if stamped()[1] == FULL else extent)
     finally:
         os.close(gate)
+    return True
 
 
 def main():
     """Prepare, then hand over to pytest or Django."""
     command = sys.argv[1] if len(sys.argv) > 1 else ""
-    if not provided():
-        prepare(FULL if command in DEVELOPING else RUN)
-        if not inside_venv():
-            os.execv(VENV_PYTHON, [VENV_PYTHON, os.path.join(ROOT, "manage.py")] + sys.argv[1:])
+    if not provided() and (prepare(FULL if command in DEVELOPING else RUN) or not inside_venv()):
+        os.execv(VENV_PYTHON, [VENV_PYTHON, os.path.join(ROOT, "manage.py"), *sys.argv[1:]])
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "review.settings")
     if command == "test":
         import pytest

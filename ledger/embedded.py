@@ -184,10 +184,9 @@ def _start(binaries: pgbin.Binaries, server: Server) -> Server:
     deadline = time.monotonic() + START_SECONDS
     while True:
         _forget_dead_postmaster(_data(server))
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        if done.returncode == 0:
+        # No pipes: the server would inherit them and keep them open.
+        quiet = subprocess.DEVNULL
+        if subprocess.call(command, stdin=quiet, stdout=quiet, stderr=quiet) == 0:
             return server
         if time.monotonic() > deadline:
             tail = log.read_text(errors="replace")[-2000:] if log.exists() else ""
@@ -299,11 +298,13 @@ def _ensure_guard() -> None:
     missing = lock.take(exclusive=True, wait=False)
     lock.close()
     if missing:
-        code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from ledger import embedded as e; e.guard()"
+        code = (
+            "import sys; sys.path[:0] = sys.argv[1:]; from ledger import embedded; embedded.guard()"
+        )
         quiet = subprocess.DEVNULL
         _guards.append(
             subprocess.Popen(
-                [sys.executable, "-I", "-c", code],
+                [sys.executable, "-I", "-c", code, str(ROOT)],
                 stdin=quiet,
                 stdout=quiet,
                 stderr=quiet,

@@ -24,8 +24,9 @@ def state_dir() -> Path:
 def write_private(path: Path, text: str) -> None:
     """Replace a file at once by one that only its owner can read."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}")
-    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        file.write(text)
+    fresh.unlink(missing_ok=True)
+    fresh.touch(mode=0o600)
+    fresh.write_text(text)
     fresh.replace(path)
 
 

@@ -6,7 +6,6 @@ import from this project: the file also runs on its own as the shim that leaves 
 """
 
 import functools
-import glob
 import importlib.util
 import os
 import re
@@ -54,8 +53,7 @@ def _places() -> Iterator[Path]:
     for location in (wheel and wheel.submodule_search_locations) or ():
         yield Path(location) / "pginstall" / "bin"
     for pattern in USUAL_PLACES:
-        for match in sorted(glob.glob(pattern), reverse=True):
-            yield Path(match)
+        yield from sorted(Path("/").glob(pattern.lstrip("/")), reverse=True)
     if on_path := shutil.which("initdb"):
         yield Path(on_path).resolve().parent
 
