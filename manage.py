@@ -37,11 +37,8 @@ def say(text):
 
 def lock_digest():
     """Return what identifies the locked set of packages."""
-    digest = hashlib.sha256()
-    for name in ("uv.lock", "pyproject.toml"):
-        with open(os.path.join(ROOT, name), "rb") as file:
-            digest.update(file.read())
-    return digest.hexdigest()
+    with open(os.path.join(ROOT, "uv.lock"), "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
 
 
 def stamped():

@@ -62,7 +62,7 @@ def resolve(environ: Mapping[str, str] = os.environ) -> Logins:
         return Logins(app=given, owner=parse(owner_url), mode="two-dsn")
     if made := _made_logins().get(_server_key(given)):
         return Logins(app={**given, **made}, owner=given, mode="derived")
-    return Logins(app=given, owner=given, mode="single-role")
+    return Logins(app=dict(given), owner=given, mode="single-role")
 
 
 def _embedded(server: embedded.Server) -> Logins:

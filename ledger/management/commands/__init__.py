@@ -1,0 +1,1 @@
+"""Commands of the ledger; one verb a file."""

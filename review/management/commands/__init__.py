@@ -1,0 +1,1 @@
+"""Commands of the console; one verb a file."""
