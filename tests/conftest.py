@@ -1,0 +1,98 @@
+"""What every test can use: a real database, its logins, collected static files.
+
+The test database is a copy of a template that the owner migrated. Tests then run as the runtime
+role, exactly as the program does; a test that commits needs django_db(transaction=True), and the
+owner empties the tables after it.
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import psycopg
+import pytest
+from django.conf import settings
+from django.db import connections
+from django.test import TransactionTestCase
+from pytest_django import DjangoDbBlocker
+
+from ledger import roles
+from review import static_files
+from tests.support import template
+from tests.support.database import Connect, Flush, Logins
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _whole_session() -> None:
+    """Collect the static files, and hash passwords the fast way."""
+    static_files.collect_if_changed()
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, django_db_blocker: DjangoDbBlocker
+) -> None:
+    """Make the roles and the template, and let the owner create the test database from it."""
+    connection = connections["default"]
+    with django_db_blocker.unblock():
+        roles.ensure()
+        connection.settings_dict["TEST"]["TEMPLATE"] = template.ensure()
+        connection.settings_dict.update(_credentials(settings.DB_OWNER))
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Log in as the runtime role for the whole session; the owner drops the database after it."""
+    connection = connections["default"]
+    with django_db_blocker.unblock():
+        connection.close()
+        connection.settings_dict.update(_credentials(settings.DB_APP))
+        flush = Flush()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _case: flush())
+        yield
+    flush.close()
+    with django_db_blocker.unblock():
+        connection.close()
+        connection.settings_dict.update(_credentials(settings.DB_OWNER))
+
+
+def _credentials(login: dict[str, str]) -> dict[str, str]:
+    """Pick what tells one login from another on the same server."""
+    return {key: login[key] for key in ("HOST", "PORT", "USER", "PASSWORD")}
+
+
+@pytest.fixture(scope="session")
+def _logins(django_db_setup: None) -> Iterator[Logins]:
+    """Keep the logins made for tests until the session ends."""
+    logins = Logins()
+    yield logins
+    logins.close()
+
+
+@pytest.fixture
+def connect(_logins: Logins) -> Iterator[Connect]:
+    """Open connections as `owner`, `app`, `n8n` or `articles`; the fixture closes them.
+
+    They see committed rows only, so the test needs django_db(transaction=True).
+    """
+    with ExitStack() as stack:
+
+        def open_one(role: str = "app") -> psycopg.Connection:
+            connection = _logins.connect(role)
+            stack.callback(connection.close)
+            return connection
+
+        yield open_one
+
+
+@pytest.fixture
+def owner_sql(connect: Connect) -> psycopg.Connection:
+    """Give an autocommit connection as the owner of all tables."""
+    return connect("owner")
+
+
+@pytest.fixture
+def app_sql(connect: Connect) -> psycopg.Connection:
+    """Give an autocommit connection as the runtime role, beside Django's own."""
+    return connect("app")

@@ -1,0 +1,110 @@
+"""Connections for tests, and an empty database after each test that committed."""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, Protocol
+
+import psycopg
+from django.conf import settings
+from django.db import connections
+from psycopg import sql
+
+from ledger import roles, shipped
+
+KEPT = {
+    "django_migrations",
+    "django_content_type",
+    "auth_permission",
+    "auth_group",
+    "auth_group_permissions",
+}
+"""Tables that migrate fills and tests only read."""
+LOCK_TIMEOUT = "10s"
+"""A test that leaves a transaction open must fail, not hang."""
+
+
+class Connect(Protocol):
+    """Opens connections that the test need not close."""
+
+    def __call__(self, role: str = "app") -> psycopg.Connection:
+        """Connect as owner, app, n8n or articles."""
+
+
+def database() -> str:
+    """Return the name of this process's test database."""
+    return str(connections["default"].settings_dict["NAME"])
+
+
+def owner_connection() -> psycopg.Connection:
+    """Open a connection to the test database as its owner."""
+    return roles.connect(settings.DB_OWNER, database())
+
+
+class Flush:
+    """Puts the database back to what migrate left, touching only tables that hold rows."""
+
+    def __init__(self) -> None:
+        """List the tables once."""
+        self._session = owner_connection()
+        self._session.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
+        found = self._session.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace"
+            " AND relkind IN ('r', 'p') AND NOT relispartition AND relname <> ALL(%s)",
+            [list(KEPT)],
+        )
+        self._tables = [name for (name,) in found]
+
+    def __call__(self) -> None:
+        """Empty what holds rows and put the shipped rows back."""
+        probe = sql.SQL("SELECT {} WHERE EXISTS (SELECT FROM {})")
+        probes = [probe.format(sql.Literal(t), sql.Identifier("public", t)) for t in self._tables]
+        filled = self._session.execute(sql.SQL(" UNION ALL ").join(probes)).fetchall()
+        if not filled:
+            return
+        names = sql.SQL(", ").join(sql.Identifier("public", name) for (name,) in filled)
+        with self._session.transaction():
+            self._session.execute(sql.SQL("TRUNCATE {} CASCADE").format(names))
+            shipped.install(self._session.cursor())
+
+    def close(self) -> None:
+        """End the session."""
+        self._session.close()
+
+
+@contextmanager
+def member_login(role: str) -> Iterator[dict[str, Any]]:
+    """Make a login that is a member of a role nobody can log in as, for as long as the block."""
+    group = sql.Identifier(settings.LEDGER_ROLES[role])
+    name, password = f"{database()}_{role}", secrets.token_urlsafe(16)
+    user = sql.Identifier(name)
+    with owner_connection() as session:
+        session.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(user))
+        session.execute(
+            sql.SQL("CREATE ROLE {} LOGIN PASSWORD {} IN ROLE {}").format(
+                user, sql.Literal(password), group
+            )
+        )
+        try:
+            yield {**settings.DB_OWNER, "USER": name, "PASSWORD": password}
+        finally:
+            session.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(user))
+
+
+class Logins:
+    """The logins a test can use, made when first asked for and gone at the end of the session."""
+
+    def __init__(self) -> None:
+        """Start with the two that are always there."""
+        self._known = {"owner": settings.DB_OWNER, "app": settings.DB_APP}
+        self._stack = ExitStack()
+
+    def connect(self, role: str) -> psycopg.Connection:
+        """Open an autocommit connection to the test database as this role."""
+        if role not in self._known:
+            self._known[role] = self._stack.enter_context(member_login(role))
+        return roles.connect(self._known[role], database())
+
+    def close(self) -> None:
+        """Drop the logins made here."""
+        self._stack.close()
