@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from ledger import embedded
+from ledger import embedded, pgdata
 from ledger.local import FileLock, state_dir, write_private
 
 Mode = Literal["embedded", "two-dsn", "derived", "single-role"]
@@ -65,17 +65,17 @@ def resolve(environ: Mapping[str, str] = os.environ) -> Logins:
     return Logins(app=dict(given), owner=given, mode="single-role")
 
 
-def _embedded(server: embedded.Server) -> Logins:
+def _embedded(server: pgdata.Server) -> Logins:
     """Name the two logins of the private server."""
     place = {
-        "HOST": embedded.HOST,
+        "HOST": pgdata.HOST,
         "PORT": str(server.port),
-        "NAME": embedded.DATABASE,
+        "NAME": pgdata.DATABASE,
         "OPTIONS": {},
     }
     return Logins(
-        app={**place, "USER": embedded.APP, "PASSWORD": server.app_password},
-        owner={**place, "USER": embedded.OWNER, "PASSWORD": server.owner_password},
+        app={**place, "USER": pgdata.APP, "PASSWORD": server.app_password},
+        owner={**place, "USER": pgdata.OWNER, "PASSWORD": server.owner_password},
         mode="embedded",
     )
 

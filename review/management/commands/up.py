@@ -1,0 +1,172 @@
+"""`manage.py up`: prepare everything, then keep every process running until Ctrl-C.
+
+Lives here: the order of things and the words for it. The steps are in review/preparation.py, the
+handling of processes in review/supervisor.py.
+"""
+
+import json
+import os
+import signal
+import socket
+import sys
+import time
+import urllib.error
+import urllib.request
+from argparse import ArgumentParser
+from types import FrameType
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connections
+from django.urls import reverse
+
+from ledger import embedded
+from ledger.local import ROOT, FileLock, state_dir, write_private
+from review.preparation import steps
+from review.supervisor import Program, Supervisor
+
+HOST = "127.0.0.1"
+WEB_WORKERS = 2
+WEB_THREADS = 8
+"""Per worker; each keeps one database connection."""
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Command(BaseCommand):
+    """Run the whole program on this machine."""
+
+    help = "Prepare the database and run the console, the scheduled work and the native worker."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Say where, and whether with the demo."""
+        parser.add_argument("--port", type=int, default=8000, help="port of the console")
+        parser.add_argument("--no-demo", action="store_true", help="neither demo data nor traffic")
+
+    def handle(self, *_args: Any, port: int, no_demo: bool, **_options: Any) -> None:
+        """Prepare, run, and stop whatever happens."""
+        self._began = time.monotonic()
+        self._address = f"http://{HOST}:{port}"
+        lock = self._only_one()
+        self._refuse_taken_port(port)
+        for number in STOP_SIGNALS:
+            signal.signal(number, _interrupt)
+        supervisor = Supervisor(_programs(port, demo=not no_demo), self._say)
+        try:
+            self._prepare(demo=not no_demo)
+            self._run(supervisor)
+        except KeyboardInterrupt:
+            self._say("stopping")
+        finally:
+            for number in STOP_SIGNALS:
+                signal.signal(number, signal.SIG_IGN)
+            stopping = time.monotonic()
+            supervisor.stop()
+            embedded.leave()
+            lock.close()
+        self._say(f"everything has stopped, in {time.monotonic() - stopping:.1f} s")
+
+    # -- before --------------------------------------------------------------------------------
+
+    def _only_one(self) -> FileLock:
+        """Take this directory for this process, or say who has it."""
+        lock, note = FileLock(state_dir() / "up.lock"), state_dir() / "up.json"
+        if not lock.take(exclusive=True, wait=False):
+            other = json.loads(note.read_text()) if note.exists() else {}
+            raise CommandError(
+                f"Landed is already running from {state_dir()}: {other.get('address', '')} "
+                f"(process {other.get('pid', 'unknown')}). Stop it there with Ctrl-C, or run a "
+                "second one with a directory of its own in LANDED_DIR."
+            )
+        write_private(note, json.dumps({"pid": os.getpid(), "address": self._address}))
+        return lock
+
+    def _refuse_taken_port(self, port: int) -> None:
+        """Find out now, not after the preparation, that the port belongs to somebody else."""
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((HOST, port))
+            except OSError as error:
+                raise CommandError(
+                    f"Port {port} is not free ({error.strerror}). Stop the program that uses it, "
+                    f"or choose another port: python3 manage.py up --port {port + 1}"
+                ) from error
+
+    def _prepare(self, *, demo: bool) -> None:
+        """Go through the steps, showing each and how long it took."""
+        where = "the server of DATABASE_URL"
+        if settings.DB_MODE == "embedded":
+            where = f"a private PostgreSQL in {state_dir() / 'pg'}"
+        self._say(f"getting ready, on {where}")
+        for step in steps(demo=demo):
+            began = time.monotonic()
+            self.stdout.write(f"  {step.title} ... ", ending="")
+            self.stdout.flush()
+            result = step.run()
+            self.stdout.write(f"{time.monotonic() - began:.1f} s")
+            if result:
+                self._say(result)
+        connections.close_all()
+
+    # -- while it runs -------------------------------------------------------------------------
+
+    def _run(self, supervisor: Supervisor) -> None:
+        """Keep everything running; tell once when the first page can be seen."""
+        page = self._address + reverse("admin:index")
+        shown = False
+        while True:
+            supervisor.tick()
+            if not shown and _answers(page):
+                shown = True
+                self._say(f"open {page}  (Ctrl-C here stops everything)")
+            if settings.DB_MODE == "embedded" and not embedded.is_alive():
+                self._say("the private PostgreSQL died; starting it again")
+                self._start_postgres_again()
+
+    def _start_postgres_again(self) -> None:
+        """Bring the private server back at the address everybody knows."""
+        if str(embedded.ensure().port) != settings.DB_APP["PORT"]:
+            raise CommandError("PostgreSQL's port was taken meanwhile. Start `up` again.")
+
+    def _say(self, text: str) -> None:
+        """Print one line with the time since the start."""
+        self.stdout.write(f"[{time.monotonic() - self._began:6.1f} s] {text}")
+        self.stdout.flush()
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    """Treat every request to stop like Ctrl-C."""
+    raise KeyboardInterrupt
+
+
+def _programs(port: int, *, demo: bool) -> list[Program]:
+    """List what runs: the web server, the scheduled work, the native worker, the demo traffic."""
+    web = [
+        *(sys.executable, "-m", "granian", "review.wsgi:application", "--interface", "wsgi"),
+        *("--host", HOST, "--port", str(port), "--no-ws", "--log-level", "warning"),
+        *("--workers", str(WEB_WORKERS), "--blocking-threads", str(WEB_THREADS)),
+        # A thread that ends closes its database connection, so idle ones stay as long as possible.
+        *("--blocking-threads-idle-timeout", "600"),
+        *("--workers-kill-timeout", "3", "--respawn-failed-workers"),
+        *("--working-dir", str(ROOT)),
+    ]
+    manage = (sys.executable, str(ROOT / "manage.py"))
+    programs = [
+        Program("web", web),
+        Program("worker", (*manage, "worker")),
+        Program("native worker", (*manage, "work")),
+    ]
+    if demo:
+        programs.append(Program("demo", (*manage, "demo"), once=True))
+    return programs
+
+
+def _answers(page: str) -> bool:
+    """Say whether the console serves its first page."""
+    try:
+        with urllib.request.urlopen(page, timeout=2) as response:  # noqa: S310  our own address
+            return bool(response.status == 200)
+    except (OSError, urllib.error.URLError):
+        return False
