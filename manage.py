@@ -11,6 +11,7 @@ import glob
 import hashlib
 import os
 import shutil
+import ssl
 import subprocess
 import sys
 import time
@@ -139,9 +140,16 @@ def works(command):
 
 
 def run(command):
-    """Run one step of the preparation; its failure ends everything, in one line."""
+    """Run one step of the preparation; its failure ends everything, in one line.
+
+    Downloads trust what this machine trusts, a company's own proxy included.
+    """
     environment = dict(os.environ, UV_PROJECT_ENVIRONMENT=VENV)
     environment.pop("VIRTUAL_ENV", None)
+    trusted = ssl.get_default_verify_paths()
+    if trusted.cafile or trusted.capath:
+        environment.setdefault("UV_SYSTEM_CERTS", "1")
+        environment.setdefault("PIP_CERT", trusted.cafile or trusted.capath)
     status = subprocess.call(command, cwd=ROOT, env=environment)
     if status:
         raise SystemExit("Landed: `%s` failed (%d), see above." % (" ".join(command), status))

@@ -145,7 +145,7 @@ def _programs(port: int, *, demo: bool) -> list[Program]:
     """List what runs: the web server, the scheduled work, the native worker, the demo traffic."""
     web = [
         *(sys.executable, "-m", "granian", "review.wsgi:application", "--interface", "wsgi"),
-        *("--host", HOST, "--port", str(port), "--no-ws", "--log-level", "warning"),
+        *("--host", HOST, "--port", str(port), "--no-ws", "--log-level", "error"),
         *("--workers", str(WEB_WORKERS), "--blocking-threads", str(WEB_THREADS)),
         # A thread that ends closes its database connection, so idle ones stay as long as possible.
         *("--blocking-threads-idle-timeout", "600"),
