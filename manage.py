@@ -23,6 +23,7 @@ STAMP = os.path.join(VENV, "landed-sync")
 TOOLS = os.path.join(ROOT, ".landed", "tools")
 OLDEST = (3, 12)
 UV_PIN = "uv==0.13.9"
+DOWNLOADED = "3.13"  # the Python that uv fetches where there is none new enough
 RUN, FULL = "run", "full"  # what is installed: to run the program, or to test and check it too
 DEVELOPING = {"test"}
 
@@ -161,8 +162,8 @@ def sync(extent):
     command = [find_uv(), "sync", "--frozen", "--compile-bytecode", "--no-progress"]
     if (version_of(VENV_PYTHON) or (0, 0)) < OLDEST:
         python = find_python()
-        say("making .venv with %s" % (python or "a Python that uv brings along"))
-        command += ["--python", python] if python else []
+        say("making .venv with %s" % (python or "a Python %s that uv fetches" % DOWNLOADED))
+        command += ["--python", python or DOWNLOADED]
     if extent == RUN:  # leave what a developer put there
         command += ["--no-default-groups", "--group", "embedded", "--inexact"]
     say("installing what uv.lock names, the first time this takes up to a minute ...")
