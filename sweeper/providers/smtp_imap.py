@@ -167,7 +167,7 @@ def _find(client: imaplib.IMAP4, mailbox: str, handle: str) -> str | None:
     name = '"' + mailbox.replace("\\", "\\\\").replace('"', '\\"') + '"'
     _ok(client.select(name, readonly=True), f"mailbox {mailbox}")
     found = _ok(client.uid("SEARCH", "HEADER", "Message-ID", f'"{handle}"'), "search")
-    uids = [uid.decode("ascii") for part in found if part for uid in part.split()]
+    uids: list[str] = [uid.decode("ascii") for part in found if part for uid in part.split()]
     for uid in uids[:MOST_CANDIDATES]:
         wanted = "(BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])"
         for part in _ok(client.uid("FETCH", uid, wanted), "fetch"):
