@@ -20,7 +20,8 @@ SOURCES = ("ledger", "review", "sweeper")
 
 def ensure() -> str:
     """Return the name of a template that fits the code as it is now, building it when missing."""
-    family = f"landed_template_{hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]}"
+    whose = f"{ROOT} {settings.DB_OWNER['USER']}"
+    family = f"landed_template_{hashlib.sha256(whose.encode()).hexdigest()[:8]}"
     name = f"{family}_{_digest()[:12]}"
     with roles.connect(settings.DB_OWNER, MAINTENANCE) as session:
         session.execute("SELECT pg_advisory_lock(%s)", [BUILD_LOCK])
