@@ -1,0 +1,133 @@
+"""`manage.py up`: one command starts everything, one Ctrl-C stops everything."""
+
+import os
+import signal
+import socket
+import stat
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.support.processes import PATIENCE, Up, living, manage, up, wait_until
+
+STOPPED_WITHIN = 5
+OPEN = r"open (http://\S+)"
+PASSWORD = r"log in as admin with the password (\S+)"
+
+
+def free_port() -> str:
+    """Return a port nobody uses now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
+def stop(running: Up, request: signal.Signals) -> float:
+    """Ask it to stop; return how long that took."""
+    began = time.monotonic()
+    running.process.send_signal(request)
+    running.finish()
+    return time.monotonic() - began
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give one installation for the whole file, so that later tests find it already prepared."""
+    return tmp_path_factory.mktemp("landed")
+
+
+@pytest.fixture(scope="module")
+def password(directory: Path) -> str:
+    """Start it for the first time, see a page, stop it with Ctrl-C."""
+    with up(directory, "--no-demo", "--port", free_port()) as running:
+        word = running.read_until(PASSWORD)[1]
+        with urllib.request.urlopen(running.read_until(OPEN)[1], timeout=PATIENCE) as page:
+            assert page.status == 200
+            assert "default-src 'none'" in page.headers["Content-Security-Policy"]
+        assert stop(running, signal.SIGINT) < STOPPED_WITHIN
+        assert living(directory) == {}
+        assert running.process.returncode == 0
+    return word
+
+
+def test_password_is_kept_where_only_its_owner_reads_it(directory: Path, password: str) -> None:
+    """The administrator's password is random and in a private file."""
+    kept = directory / "admin-password"
+    assert kept.read_text() == password
+    assert len(password) >= 16
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("request_to_stop", [signal.SIGTERM, signal.SIGHUP])
+def test_second_start_keeps_everything_and_stops_on_any_request(
+    directory: Path, password: str, request_to_stop: signal.Signals
+) -> None:
+    """Starting again makes no second administrator and loses no row."""
+    with up(directory, "--no-demo", "--port", free_port()) as running:
+        running.read_until(OPEN)
+        assert password not in running.output
+        assert stop(running, request_to_stop) < STOPPED_WITHIN
+        assert living(directory) == {}
+
+
+def test_killed_supervisor_leaves_nothing(directory: Path, password: str) -> None:
+    """After kill -9 all children end, the private server with them."""
+    with up(directory, "--no-demo", "--port", free_port()) as running:
+        running.read_until(OPEN)
+        running.process.kill()
+        wait_until(lambda: not living(directory), "every process of the directory has ended")
+
+
+def test_second_up_says_that_one_is_running(directory: Path, password: str) -> None:
+    """Two in one directory would fight over everything."""
+    port = free_port()
+    with up(directory, "--no-demo", "--port", port) as running:
+        running.read_until(OPEN)
+        second = manage(directory, "up", "--port", free_port())
+        said = second.communicate(timeout=PATIENCE)[0]
+        assert second.returncode == 1
+        assert f"already running from {directory}: http://127.0.0.1:{port}" in said
+        stop(running, signal.SIGINT)
+
+
+def test_taken_port_is_said_before_anything_is_done(directory: Path, password: str) -> None:
+    """The message names the port and another one to try."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        refused = manage(directory, "up", "--port", str(port))
+        said = refused.communicate(timeout=PATIENCE)[0]
+    assert refused.returncode == 1
+    assert f"Port {port} is not free" in said
+    assert f"--port {port + 1}" in said
+
+
+def test_killed_children_and_postgres_come_back(directory: Path, password: str) -> None:
+    """Each process that dies is started again, the private server included."""
+    with up(directory, "--no-demo", "--port", free_port()) as running:
+        page = running.read_until(OPEN)[1]
+        web = _one(directory, "granian")
+        os.kill(web, signal.SIGKILL)
+        running.read_until("web ended .SIGKILL.; starting it again")
+        os.kill(_one(directory, "postgres -D"), signal.SIGKILL)
+        running.read_until("the private PostgreSQL died; starting it again")
+        wait_until(lambda: _answers(page), "the page is served again")
+        assert stop(running, signal.SIGINT) < STOPPED_WITHIN
+        assert living(directory) == {}
+
+
+def _one(directory: Path, words: str) -> int:
+    """Find the oldest process with these words in its command line."""
+    return min(pid for pid, command in living(directory).items() if words in command)
+
+
+def _answers(page: str) -> bool:
+    """Say whether the page is served."""
+    try:
+        with urllib.request.urlopen(page, timeout=PATIENCE) as response:
+            return bool(response.status == 200)
+    except OSError:
+        return False

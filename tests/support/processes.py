@@ -1,0 +1,105 @@
+"""Running the program as a user does: real processes, found and ended by their directory."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ledger.local import ROOT
+
+PATIENCE = 30
+"""Longer than anything here takes on a busy machine; a wait that needs it is a failure."""
+ADDRESSES = ("DATABASE_URL", "DATABASE_OWNER_URL", "DJANGO_SETTINGS_MODULE")
+
+
+def environment(directory: Path, **more: str) -> dict[str, str]:
+    """Return an environment in which the program keeps everything in this directory."""
+    inherited = {key: value for key, value in os.environ.items() if key not in ADDRESSES}
+    return {**inherited, "LANDED_DIR": str(directory), "PYTHONUNBUFFERED": "1", **more}
+
+
+def python(directory: Path, *arguments: str, **more: str) -> subprocess.Popen[str]:
+    """Start Python in the project with this directory."""
+    return subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env=environment(directory, **more),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def manage(directory: Path, *arguments: str, **more: str) -> subprocess.Popen[str]:
+    """Start a management command with this directory."""
+    return python(directory, "manage.py", *arguments, **more)
+
+
+def wait_until[Result](answer: Callable[[], Result], what: str) -> Result:
+    """Ask again and again until the answer is true; fail in words when it never is."""
+    deadline = time.monotonic() + PATIENCE
+    while not (result := answer()):
+        assert time.monotonic() < deadline, f"still not so after {PATIENCE} s: {what}"
+        time.sleep(0.05)
+    return result
+
+
+def living(directory: Path) -> dict[int, str]:
+    """List the processes that belong to this directory: pid and command line."""
+    mark = f"LANDED_DIR={directory}\0".encode()
+    found = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            dead = (process / "stat").read_text().rpartition(")")[2].split()[0] in {"Z", "X"}
+            ours = mark in (process / "environ").read_bytes()
+            inside = (process / "cwd").resolve().is_relative_to(directory)  # PostgreSQL's own
+            command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue
+        if not dead and (ours or inside) and int(process.name) != os.getpid():
+            found[int(process.name)] = command
+    return found
+
+
+class Up:
+    """A running `manage.py up` whose output is read as it comes."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        """Take the process."""
+        self.process = process
+        self.output = ""
+
+    def read_until(self, pattern: str) -> re.Match[str]:
+        """Read lines up to one that has the pattern."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.output += line
+            if found := re.search(pattern, line):
+                return found
+        raise AssertionError(f"{pattern!r} never came:\n{self.output}")
+
+    def finish(self) -> str:
+        """Read the rest and wait for the end."""
+        self.output += self.process.communicate(timeout=PATIENCE)[0]
+        return self.output
+
+
+@contextmanager
+def up(directory: Path, *arguments: str) -> Iterator[Up]:
+    """Run `manage.py up`; whatever the test does, nothing of it is left behind."""
+    process = manage(directory, "up", *arguments)
+    try:
+        yield Up(process)
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stdin is not None
+        process.stdin.close()
+        wait_until(lambda: not living(directory), "every process of the directory has ended")
