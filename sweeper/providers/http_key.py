@@ -5,7 +5,13 @@ where the provider can be asked by reference, ``look_up`` as in ``http_template.
 """
 
 from sweeper.providers.base import Config, Identity, LookUp, SendResult, setting
-from sweeper.providers.http_template import add_members, call, read_look_up, read_send
+from sweeper.providers.http_template import (
+    add_members,
+    call,
+    header_value,
+    read_look_up,
+    read_send,
+)
 
 
 class HttpKey:
@@ -28,7 +34,10 @@ class HttpKey:
             identity,
             method="POST",
             body=body,
-            headers={key_header: identity.provider_key, "Content-Type": "application/json"},
+            headers={
+                key_header: header_value(identity.provider_key),
+                "Content-Type": "application/json",
+            },
         )
         return read_send(answer, ref=ref, replayed_header=replayed_header)
 

@@ -30,6 +30,9 @@ PLACEHOLDER = re.compile(r"\{([a-z_]+)(?::([A-Z0-9_]+))?\}")
 # that another request may be, or have been, under way.
 DOUBTFUL_REFUSALS = frozenset({408, 409, 425})
 
+# What a header carries as it is; the rest of a key that holds anything else is percent-encoded.
+HEADER_SAFE = " !\"#$&'()*+,/:;<=>?@[\\]^`{|}"
+
 # An answer worth keeping as the result of the job; the ledger stores no more inline.
 LARGEST_RESULT = 65_536
 
@@ -79,6 +82,13 @@ def fill(
         raise ProviderRejectedError(f"unknown placeholder {match[0]} in provider configuration")
 
     return PLACEHOLDER.sub(value, text)
+
+
+def header_value(key: str) -> str:
+    """Return a key as a header can carry it: the same key always gives the same text."""
+    if key.isascii() and key.isprintable():
+        return key
+    return quote(key, safe=HEADER_SAFE)
 
 
 def add_members(payload: bytes, members: Config, identity: Identity) -> bytes:

@@ -32,9 +32,9 @@ from sweeper.providers.base import (
     setting,
 )
 
-# Printable ASCII without spaces, quotes and backslashes: nothing that could end a quoted string
-# of IMAP or a header line.
-MESSAGE_ID = re.compile(r"<[!#-\[\]-;=?-~]+@[!#-\[\]-;=?-~]+>")
+# Printable ASCII without spaces, quotes, backslashes and brackets: nothing that could end a quoted
+# string of IMAP or a header line.
+MESSAGE_ID = re.compile(r"<[!#-;=?A-\[\]-~]+@[!#-;=?A-\[\]-~]+>")
 
 # Every relay takes 7-bit text, so no server has to rewrite the message on its way.
 SEVEN_BIT = policy.SMTP.clone(cte_type="7bit")

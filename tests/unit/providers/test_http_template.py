@@ -1,0 +1,213 @@
+"""Requests as data: placeholders, added members, and what an answer may be read as."""
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from sweeper.errors import LookupInconclusiveError, ProviderRejectedError
+from sweeper.providers.base import Absent, Found, Identity, LookUp, Sent
+from sweeper.providers.http_template import (
+    add_members,
+    fill,
+    header_value,
+    pick,
+    read_look_up,
+    read_send,
+)
+from sweeper.transport import Answer
+
+IDENTITY = Identity("job-1", "charge:a&b=c/{handle}", "<h@landed>")
+SEARCH = {"items": "data", "match": "reference", "equals": "{job_id}", "more": "has_more"}
+
+
+def answer(body: Any, status: int = 200, problem: str | None = None, **headers: str) -> Answer:
+    """Build an answer."""
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return Answer(status, headers, raw, problem)
+
+
+def look(body: Any, section: dict[str, Any] | None = None, **kwargs: Any) -> LookUp:
+    """Read an answer to a search."""
+    return read_look_up(answer(body, **kwargs), SEARCH | (section or {}), IDENTITY)
+
+
+def test_placeholders_are_replaced_once_and_encoded() -> None:
+    """A key cannot add a parameter, a path or another placeholder."""
+    filled = fill("/x?k={provider_key}&h={handle}", IDENTITY, encode=lambda t: quote(t, safe=""))
+    assert filled == "/x?k=charge%3Aa%26b%3Dc%2F%7Bhandle%7D&h=%3Ch%40landed%3E"
+
+
+@pytest.mark.parametrize("text", ["{nothing}", "{__class__}", "{env:HOME}", "{handle:X}", "{env}"])
+def test_unknown_placeholders_are_refused(text: str) -> None:
+    """Nothing is evaluated, and secrets appear in headers only."""
+    with pytest.raises(ProviderRejectedError, match="unknown placeholder"):
+        fill(text, IDENTITY)
+
+
+def test_secrets_fill_headers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The configuration names the variable; the value is nowhere stored."""
+    monkeypatch.setenv("LANDED_SECRET_API", "s3cret")
+    assert fill("Bearer {env:LANDED_SECRET_API}", IDENTITY, secrets=True) == "Bearer s3cret"
+    with pytest.raises(ProviderRejectedError, match="LANDED_SECRET_"):
+        fill("{env:DATABASE_URL}", IDENTITY, secrets=True)
+
+
+@pytest.mark.parametrize(
+    ("payload", "sent"),
+    [
+        (b'{"n": 1.10}', b'{"ref":"job-1","n": 1.10}'),
+        (b"{}", b'{"ref":"job-1"}'),
+        (b' {"big":12345678901234567890.10} ', b'{"ref":"job-1","big":12345678901234567890.10} '),
+        (b'{"ref":"job-1"}', b'{"ref":"job-1"}'),
+    ],
+)
+def test_members_are_added_without_touching_the_rest(payload: bytes, sent: bytes) -> None:
+    """No number is parsed and written anew."""
+    assert add_members(payload, {"ref": "{job_id}"}, IDENTITY) == sent
+
+
+@pytest.mark.parametrize("payload", [b'{"ref":"other"}', b"[]", b"1", b"{", b'{"a":NaN}'])
+def test_payloads_nothing_can_be_added_to_are_refused(payload: bytes) -> None:
+    """It would be unclear what the provider reads."""
+    with pytest.raises(ProviderRejectedError):
+        add_members(payload, {"ref": "{job_id}"}, IDENTITY)
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("charge:a 1%/#42", "charge:a 1%/#42"),
+        ("charge:ü", "charge:%C3%BC"),
+        ("charge:%ü", "charge:%25%C3%BC"),
+        ("charge:a\r\nX: y", "charge:a%0D%0AX: y"),
+    ],
+)
+def test_keys_fit_into_headers(key: str, text: str) -> None:
+    """A plain key travels as it is, any other one unambiguously encoded."""
+    assert header_value(key) == text
+
+
+def test_nothing_to_add_leaves_any_payload_alone() -> None:
+    """Without members the stored bytes go out as they are."""
+    assert add_members(b"[1.10]", {}, IDENTITY) == b"[1.10]"
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [
+        (200, Sent.ACCEPTED),
+        (201, Sent.ACCEPTED),
+        (204, Sent.ACCEPTED),
+        (302, Sent.UNKNOWN),
+        (400, Sent.REJECTED),
+        (401, Sent.REJECTED),
+        (404, Sent.REJECTED),
+        (422, Sent.REJECTED),
+        (429, Sent.REJECTED),
+        (408, Sent.UNKNOWN),
+        (409, Sent.UNKNOWN),
+        (425, Sent.UNKNOWN),
+        (500, Sent.UNKNOWN),
+        (502, Sent.UNKNOWN),
+        (503, Sent.UNKNOWN),
+    ],
+)
+def test_what_a_status_proves(status: int, outcome: Sent) -> None:
+    """Only a clear refusal is a proof that nothing happened."""
+    result = read_send(answer({"id": "x"}, status), ref="id")
+    assert (result.outcome, result.http_status) == (outcome, status)
+
+
+def test_an_accepted_send_keeps_reference_and_answer() -> None:
+    """The reference may be a number, and the document becomes the result."""
+    result = read_send(answer({"charge": {"id": 7}}, 201), ref="charge.id")
+    assert (result.provider_ref, result.result) == ("7", {"charge": {"id": 7}})
+
+
+@pytest.mark.parametrize("body", [b"", b"not json", b'{"id": "x"'])
+def test_an_accepted_send_with_a_bad_body_is_still_accepted(body: bytes) -> None:
+    """The status was the provider's word; only the reference is missing."""
+    result = read_send(answer(body, 200), ref="id")
+    assert (result.outcome, result.provider_ref, result.result) == (Sent.ACCEPTED, None, None)
+
+
+def test_a_stored_answer_is_marked() -> None:
+    """A replayed error must be told from a fresh one."""
+    stored = answer({}, 500, **{"idempotent-replayed": "true"})
+    assert read_send(stored, ref="id", replayed_header="Idempotent-Replayed").replayed
+    assert not read_send(stored, ref="id").replayed
+
+
+def test_a_match_is_found_and_names_its_reference() -> None:
+    """The item that matches counts, wherever it stands."""
+    body = {"data": [{"reference": "job-2"}, {"reference": "job-1", "id": "ch_1"}]}
+    assert look(body) == Found("ch_1", "1 matching")
+
+
+@pytest.mark.parametrize(
+    "value", ["job-1 ", "JOB-1", "xjob-1", "job-10", 1, None, ["job-1"], {"job-1": 1}]
+)
+def test_only_a_byte_for_byte_match_counts(value: object) -> None:
+    """A lax search must not close a job."""
+    assert isinstance(look({"data": [{"reference": value}]}), Absent)
+
+
+def test_a_complete_empty_list_is_absent() -> None:
+    """This is the one shape of "not there"."""
+    assert isinstance(look({"data": [], "has_more": False}), Absent)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "problem"),
+    [
+        ({"data": [], "has_more": True}, 200, None),
+        ({"data": []}, 500, None),
+        ({"data": []}, 404, None),
+        ({"data": []}, 302, None),
+        ({"data": []}, 429, None),
+        ({"data": []}, 204, None),
+        ({"data": []}, 200, "the answer broke off"),
+        ({"data": None}, 200, None),
+        ({"error": "no"}, 200, None),
+        ({"data": {}}, 200, None),
+        ([], 200, None),
+        (b"", 200, None),
+        (b"<html>", 200, None),
+    ],
+)
+def test_everything_else_is_inconclusive(body: Any, status: int, problem: str | None) -> None:
+    """Errors, half answers, other shapes and further pages prove no absence."""
+    with pytest.raises(LookupInconclusiveError):
+        look(body, status=status, problem=problem)
+
+
+def test_a_status_can_be_declared_to_mean_absent() -> None:
+    """Where a provider answers 404 for what it does not know, the profile says so."""
+    assert isinstance(look({}, {"absent_status": [404]}, status=404), Absent)
+
+
+def test_a_document_can_be_the_item_itself() -> None:
+    """A look-up by path returns one object, not a list."""
+    section = {"items": "", "match": "ref", "equals": "{handle}", "ref": "id"}
+    assert look({"ref": "<h@landed>", "id": "m1"}, section) == Found("m1", "1 matching")
+    assert isinstance(look({"ref": "<other@landed>"}, section), Absent)
+
+
+def test_a_match_in_a_failed_state_is_no_answer() -> None:
+    """The provider knows the request, but the effect did not take place: a person looks."""
+    section = {"state": "status", "landed": ["succeeded"]}
+    failed = {"reference": "job-1", "status": "failed"}
+    with pytest.raises(LookupInconclusiveError, match="not in a state"):
+        look({"data": [failed]}, section)
+    succeeded = {"reference": "job-1", "status": "succeeded", "id": "2"}
+    assert look({"data": [failed, succeeded]}, section) == Found("2", "2 matching")
+
+
+def test_paths_lead_through_objects_and_lists() -> None:
+    """And nowhere means None, never an exception."""
+    document = {"a": [{"b": "x"}], "c": None}
+    assert pick(document, "a.0.b") == "x"
+    for path in ("a.1.b", "a.-1.b", "c.d", "x", "a.b", ""):
+        assert pick(document, path) is None
