@@ -2,221 +2,104 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sweeper.classes import ProviderClass
-from sweeper.decisions.sweep import (
-    LONGEST_PAUSE,
-    POSITIVE,
-    TABLE,
-    Action,
-    Evidence,
-    Facts,
-    Kind,
-    decide,
-)
+from sweeper.decisions.sweep import LONGEST_PAUSE, TABLE, Action, Facts, decide
 
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
 SOON = NOW + timedelta(seconds=10)
 BEFORE = NOW - timedelta(seconds=10)
-EARLIER = NOW - timedelta(seconds=20)
 
 FORCED = Facts(
-    provider_class=ProviderClass.FORCED_UNIQUE,
+    recovery_class=ProviderClass.FORCED_UNIQUE,
     marked=True,
-    may_redrive=True,
+    may_retake=True,
     now=NOW,
     settle_until=SOON,
-    send_no=1,
 )
 HANDLE = replace(
-    FORCED,
-    provider_class=ProviderClass.ADVISORY_HANDLE,
-    may_redrive=False,
-    can_look_up=True,
+    FORCED, recovery_class=ProviderClass.ADVISORY_HANDLE, may_retake=False, can_look_up=True
 )
-BLIND = replace(HANDLE, provider_class=ProviderClass.ADVISORY_BLIND, can_look_up=False)
-SETTLED = replace(HANDLE, settle_until=BEFORE, looked=True)
+BLIND = replace(HANDLE, recovery_class=ProviderClass.ADVISORY_BLIND, can_look_up=False)
+LOOKED = replace(HANDLE, looked=True)
+SETTLED = replace(LOOKED, settled=True, settle_until=BEFORE)
 
-
-def seen(kind: Kind, send_no: int = 1, at: datetime = NOW) -> tuple[Evidence, ...]:
-    """Return one observation as the only evidence."""
-    return (Evidence(kind, send_no, at),)
-
-
-ROWS = [
+Row = tuple[str, Facts, dict[str, Any], str]
+ROWS: list[Row] = [
     # any job
-    ("a receipt closes a forced-unique job", FORCED, {"evidence": seen(Kind.RECEIPT)}, "done"),
-    ("a receipt closes a blind job", BLIND, {"evidence": seen(Kind.RECEIPT)}, "done"),
-    ("a late receipt closes", HANDLE, {"evidence": seen(Kind.LATE_RECEIPT)}, "done"),
-    ("a found handle closes", HANDLE, {"evidence": seen(Kind.LOOKUP_FOUND)}, "done"),
+    ("evidence closes a forced-unique job", FORCED, {"positive": True}, "done"),
+    ("evidence closes a job with a handle", HANDLE, {"positive": True}, "done"),
+    ("evidence closes a blind job", BLIND, {"positive": True}, "done"),
     (
-        "a handle found for an earlier send closes, every send carries the same one",
-        HANDLE,
-        {"evidence": seen(Kind.LOOKUP_FOUND), "send_no": 2},
+        "evidence closes without attempts left",
+        FORCED,
+        {"positive": True, "attempts_left": False},
         "done",
     ),
+    ("a replayed stored error is for a person", FORCED, {"error_replayed": True}, "review"),
     (
-        "a receipt of an earlier send is for a person",
-        HANDLE,
-        {"evidence": seen(Kind.RECEIPT), "send_no": 2},
-        "review",
-    ),
-    (
-        "a receipt of an earlier send stops a re-drive too",
+        "a found effect outweighs the stored error",
         FORCED,
-        {"evidence": seen(Kind.RECEIPT), "send_no": 2},
-        "review",
-    ),
-    (
-        "a charge found for an earlier send is for a person",
-        FORCED,
-        {"evidence": seen(Kind.LOOKUP_FOUND), "send_no": 2},
-        "review",
-    ),
-    (
-        "a replayed stored error allows only review",
-        FORCED,
-        {"evidence": seen(Kind.ERROR_REPLAYED)},
-        "review",
-    ),
-    (
-        "a replayed stored error beats positive evidence",
-        FORCED,
-        {"evidence": seen(Kind.ERROR_REPLAYED) + seen(Kind.RECEIPT)},
-        "review",
-    ),
-    (
-        "an error replayed to an earlier send says nothing about this one",
-        FORCED,
-        {"evidence": seen(Kind.ERROR_REPLAYED), "send_no": 2},
-        "requeue",
+        {"error_replayed": True, "positive": True},
+        "done",
     ),
     # not marked
-    ("unmarked forced-unique is offered again", FORCED, {"marked": False}, "requeue"),
+    ("unmarked and safe is offered again", FORCED, {"marked": False}, "requeue"),
+    (
+        "unmarked and safe without attempts is handed back too, to be buried",
+        FORCED,
+        {"marked": False, "attempts_left": False},
+        "requeue",
+    ),
     ("unmarked advisory goes to review at once", HANDLE, {"marked": False}, "review"),
     ("unmarked blind goes to review at once", BLIND, {"marked": False}, "review"),
     (
-        "unmarked native claim is offered again",
+        "unmarked advisory whose sends all come after the mark is offered again",
         BLIND,
-        {"marked": False, "native_claim": True},
+        {"marked": False, "may_retake": True},
         "requeue",
-    ),
-    (
-        "unmarked with the opt-in and a passing deploy check is offered again",
-        HANDLE,
-        {"marked": False, "unmarked_action": "requeue", "sends_dominated": True},
-        "requeue",
-    ),
-    (
-        "the opt-in alone proves nothing",
-        HANDLE,
-        {"marked": False, "unmarked_action": "requeue"},
-        "review",
-    ),
-    (
-        "a passing deploy check alone is no opt-in",
-        HANDLE,
-        {"marked": False, "sends_dominated": True},
-        "review",
     ),
     # forced-unique inside its key lifetime
     ("marked forced-unique gets the same key again", FORCED, {}, "requeue"),
+    ("it is asked by reference first", FORCED, {"can_look_up": True}, "look_up"),
     (
-        "marked forced-unique is asked by reference first",
+        "what the reference did not show is re-driven under the key",
         FORCED,
-        {"lookup_by_reference": True, "can_look_up": True},
-        "look_up",
-    ),
-    (
-        "an absent reference is no obstacle: the key makes the re-drive safe",
-        FORCED,
-        {
-            "lookup_by_reference": True,
-            "can_look_up": True,
-            "looked": True,
-            "evidence": seen(Kind.LOOKUP_ABSENT),
-        },
+        {"can_look_up": True, "looked": True, "settled": True, "absent": True},
         "requeue",
     ),
     (
-        "a failed look-up is none either",
+        "a failed look-up is no obstacle either",
         FORCED,
-        {
-            "lookup_by_reference": True,
-            "can_look_up": True,
-            "looked": True,
-            "lookup_errors": 99,
-            "evidence": seen(Kind.LOOKUP_ERROR),
-        },
+        {"can_look_up": True, "looked": True, "lookups_exhausted": True},
         "requeue",
     ),
+    ("without attempts left it is for a person", FORCED, {"attempts_left": False}, "review"),
     (
-        "a marked job without attempts left is for a person",
+        "but it is asked by reference before",
         FORCED,
-        {"attempts_exhausted": True},
-        "review",
-    ),
-    # forced-unique past its key lifetime
-    ("past its lifetime without a look-up: review", FORCED, {"may_redrive": False}, "review"),
-    (
-        "past its lifetime with a look-up: search",
-        FORCED,
-        {"may_redrive": False, "lookup_by_reference": True, "can_look_up": True},
+        {"attempts_left": False, "can_look_up": True},
         "look_up",
-    ),
-    (
-        "past its lifetime, absent after settle: review, never again",
-        FORCED,
-        {
-            "may_redrive": False,
-            "lookup_by_reference": True,
-            "looked": True,
-            "settle_until": BEFORE,
-            "evidence": seen(Kind.LOOKUP_ABSENT),
-        },
-        "review",
     ),
     # advisory with a handle
     ("a handle is searched first", HANDLE, {}, "look_up"),
-    ("absent inside the window waits", HANDLE, {"looked": True}, "wait"),
     (
-        "errors exhausted inside the window wait too",
+        "a handle without a driver here is a failed look-up",
         HANDLE,
-        {"looked": True, "lookup_errors": 10},
-        "wait",
+        {"can_look_up": False},
+        "look_up",
     ),
-    ("without a window yet it waits", HANDLE, {"looked": True, "settle_until": None}, "wait"),
+    ("absent inside the window waits", LOOKED, {}, "wait"),
+    ("errors exhausted inside the window wait too", LOOKED, {"lookups_exhausted": True}, "wait"),
     ("after the window it is searched again", SETTLED, {"looked": False}, "look_up"),
-    (
-        "absent after the window is for a person",
-        SETTLED,
-        {"evidence": seen(Kind.LOOKUP_ABSENT)},
-        "review",
-    ),
-    (
-        "absent seen before the window ended does not count",
-        SETTLED,
-        {"evidence": seen(Kind.LOOKUP_ABSENT, at=EARLIER)},
-        "wait",
-    ),
-    (
-        "absent of an earlier send does not count",
-        SETTLED,
-        {"evidence": seen(Kind.LOOKUP_ABSENT), "send_no": 2},
-        "wait",
-    ),
-    ("a failed look-up after the window waits", SETTLED, {"lookup_errors": 9}, "wait"),
-    ("errors exhausted after the window: review", SETTLED, {"lookup_errors": 10}, "review"),
-    (
-        "a missing driver is a failed look-up, bounded like any other",
-        SETTLED,
-        {"can_look_up": False, "lookup_errors": 10},
-        "review",
-    ),
+    ("absent after the window is for a person", SETTLED, {"absent": True}, "review"),
+    ("a failed look-up after the window waits", SETTLED, {}, "wait"),
+    ("errors exhausted after the window: review", SETTLED, {"lookups_exhausted": True}, "review"),
     # advisory without a handle
     ("blind goes to review at once", BLIND, {}, "review"),
     ("blind does not wait for a window", BLIND, {"settle_until": None}, "review"),
@@ -240,96 +123,96 @@ def test_every_rule_is_reached_by_a_row() -> None:
 
 def test_waiting_ends_with_the_settle_window() -> None:
     """The look that counts is made as soon as it counts, not a pause later."""
-    assert decide(replace(HANDLE, looked=True, lookups=5)).look_again_at == SOON
+    assert decide(replace(LOOKED, lookups=5)).look_again_at == SOON
 
 
 def test_pauses_grow_and_are_bounded() -> None:
     """A provider that stays down costs few calls, and is still asked at a known time."""
-    first = decide(replace(SETTLED, lookup_errors=1)).look_again_at
-    later = decide(replace(SETTLED, lookup_errors=1_000, max_lookup_errors=2_000)).look_again_at
+    first = decide(replace(SETTLED, lookups=1)).look_again_at
+    later = decide(replace(SETTLED, lookups=1_000)).look_again_at
     assert first is not None
     assert later is not None
     assert NOW < first < later == NOW + LONGEST_PAUSE
 
 
 times = st.integers(-3_600, 3_600).map(lambda seconds: NOW + timedelta(seconds=seconds))
-observations = st.builds(Evidence, st.sampled_from(Kind), st.integers(0, 3), times)
+facts = st.builds(
+    Facts,
+    recovery_class=st.sampled_from(ProviderClass),
+    marked=st.booleans(),
+    may_retake=st.booleans(),
+    attempts_left=st.booleans(),
+    positive=st.booleans(),
+    error_replayed=st.booleans(),
+    can_look_up=st.booleans(),
+    looked=st.booleans(),
+    settled=st.booleans(),
+    absent=st.booleans(),
+    lookups_exhausted=st.booleans(),
+    lookups=st.integers(0, 50),
+    now=st.just(NOW),
+    settle_until=st.none() | times,
+).filter(
+    # What the database can say: a marked job may be retaken exactly if its key is enforced.
+    lambda f: not f.marked or f.may_retake == (f.recovery_class is ProviderClass.FORCED_UNIQUE)
+)
 
 
-@st.composite
-def facts(draw: st.DrawFn) -> Facts:
-    """Build facts a database can hold: re-drivable means forced-unique."""
-    provider_class = draw(st.sampled_from(ProviderClass))
-    forced = provider_class is ProviderClass.FORCED_UNIQUE
-    marked = draw(st.booleans())
-    return Facts(
-        provider_class=provider_class,
-        lookup_by_reference=draw(st.booleans()),
-        can_look_up=draw(st.booleans()),
-        marked=marked,
-        may_redrive=forced and (not marked or draw(st.booleans())),
-        native_claim=draw(st.booleans()),
-        unmarked_action=draw(st.sampled_from(["review", "requeue"])),
-        sends_dominated=draw(st.booleans()),
-        attempts_exhausted=draw(st.booleans()),
-        now=NOW,
-        settle_until=draw(st.none() | times),
-        lookups=draw(st.integers(0, 20)),
-        lookup_errors=draw(st.integers(0, 20)),
-        max_lookup_errors=draw(st.integers(0, 10)),
-        looked=draw(st.booleans()),
-        send_no=draw(st.integers(0, 3)),
-        evidence=tuple(draw(st.lists(observations, max_size=4))),
-    )
-
-
-@given(facts())
+@given(facts)
 def test_a_marked_job_is_requeued_only_under_a_live_key(job: Facts) -> None:
     """No combination of facts lets the system send a marked advisory job again."""
-    if decide(job).action is Action.REQUEUE and job.marked:
-        assert job.provider_class is ProviderClass.FORCED_UNIQUE
-        assert job.may_redrive
-        assert not job.attempts_exhausted
+    if decide(job).action is Action.REQUEUE:
+        assert job.may_retake
+        if job.marked:
+            assert job.recovery_class is ProviderClass.FORCED_UNIQUE
+            assert job.attempts_left
 
 
-@given(facts())
+@given(facts)
 def test_nothing_with_positive_evidence_is_sent_again(job: Facts) -> None:
-    """Once anything proves a send landed, only done or a person may follow."""
-    if any(item.kind in POSITIVE for item in job.evidence):
-        assert decide(job).action in {Action.DONE, Action.REVIEW}
+    """Evidence that it landed ends a job, whatever else is true."""
+    if job.positive:
+        assert decide(job).action is Action.DONE
 
 
-@given(facts())
+@given(facts)
 def test_done_needs_positive_evidence(job: Facts) -> None:
     """Absence, errors and silence never close a job."""
     if decide(job).action is Action.DONE:
-        assert any(item.kind in POSITIVE for item in job.evidence)
+        assert job.positive
 
 
-@given(facts())
-def test_no_review_by_absence_inside_the_settle_window(job: Facts) -> None:
-    """With a handle, a marked job without proof leaves for review only after settling."""
-    handle = job.behaves_as is ProviderClass.ADVISORY_HANDLE
-    if job.marked and handle and not job.evidence and decide(job).action is Action.REVIEW:
-        assert job.settle_until is not None
-        assert job.now >= job.settle_until
-        assert job.lookup_errors >= job.max_lookup_errors
-
-
-@given(facts())
-def test_blind_never_waits(job: Facts) -> None:
-    """A blind marked job is closed by evidence or handed to a person at once."""
-    if job.marked and job.behaves_as is ProviderClass.ADVISORY_BLIND:
+@given(facts)
+def test_a_replayed_error_is_never_sent_again(job: Facts) -> None:
+    """The same key would only replay it once more."""
+    if job.error_replayed:
         assert decide(job).action in {Action.DONE, Action.REVIEW}
 
 
-@given(facts())
+@given(facts)
+def test_no_review_by_absence_inside_the_settle_window(job: Facts) -> None:
+    """With a handle, a marked job leaves for review only once absence, or silence, counts."""
+    handle = job.recovery_class is ProviderClass.ADVISORY_HANDLE and job.marked
+    if handle and not job.error_replayed and decide(job).action is Action.REVIEW:
+        assert job.settled
+        assert job.looked
+        assert job.absent or job.lookups_exhausted
+
+
+@given(facts)
+def test_blind_never_waits(job: Facts) -> None:
+    """A blind marked job is closed by evidence or handed to a person at once."""
+    if job.marked and job.recovery_class is ProviderClass.ADVISORY_BLIND:
+        assert decide(job).action in {Action.DONE, Action.REVIEW}
+
+
+@given(facts)
 def test_a_row_is_looked_up_at_most_once_per_hold(job: Facts) -> None:
     """The loop "look up, decide again" ends after one turn."""
     assert decide(replace(job, looked=True)).action is not Action.LOOK_UP
 
 
-@given(facts())
+@given(facts)
 def test_only_waiting_has_a_time_and_it_lies_ahead(job: Facts) -> None:
     """``look_again_at`` comes with ``wait`` and never in the past."""
     decision = decide(job)
