@@ -55,15 +55,39 @@ def living(directory: Path) -> dict[int, str]:
     found = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            dead = (process / "stat").read_text().rpartition(")")[2].split()[0] in {"Z", "X"}
             ours = mark in (process / "environ").read_bytes()
             inside = (process / "cwd").resolve().is_relative_to(directory)  # PostgreSQL's own
-            command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
         except OSError:
             continue
-        if not dead and (ours or inside) and int(process.name) != os.getpid():
-            found[int(process.name)] = command
+        pid = int(process.name)
+        if (ours or inside) and is_alive(pid) and pid != os.getpid():
+            found[pid] = _command(process)
     return found
+
+
+def children(pid: int, words: str) -> list[int]:
+    """List the children of a process with these words in their command line, oldest first."""
+    try:
+        listed = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+    return [int(child) for child in listed if words in _command(Path("/proc", child))]
+
+
+def is_alive(pid: int) -> bool:
+    """Say whether a process lives; a zombie does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in {"Z", "X"}
+    except OSError:
+        return False
+
+
+def _command(process: Path) -> str:
+    """Return the command line of a process, empty when it has gone."""
+    try:
+        return (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
 
 
 class Up:

@@ -1,0 +1,90 @@
+"""The django-q2 worker under each of the faults its wrapper is there for."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.processes import PATIENCE, children, is_alive, living, manage, wait_until
+
+STOPS_WITHIN = 5
+QUEUE_DEAD, SENTINEL_DEAD = 70, 71
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a migrated installation of its own."""
+    path = tmp_path_factory.mktemp("landed")
+    migrating = manage(path, "migrate")
+    output, _ = migrating.communicate(timeout=120)
+    assert migrating.returncode == 0, output
+    return path
+
+
+@pytest.fixture
+def worker(directory: Path) -> Iterator[subprocess.Popen[str]]:
+    """Run the worker, impatient, until its sentinel has a worker, a monitor and a pusher."""
+    process = manage(directory, "worker", "--beat", "0.2", "--limit", "3")
+    try:
+        wait_until(lambda: len(_cluster(process.pid)) == 4, "the cluster is complete")
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+        wait_until(lambda: not living(directory), "no process of the worker is left")
+
+
+def _cluster(main: int) -> list[int]:
+    """List the sentinel and its three children, in the order they were started."""
+    sentinels = children(main, "manage.py worker")
+    return sentinels + [child for pid in sentinels for child in children(pid, "manage.py worker")]
+
+
+def _ended(process: subprocess.Popen[str]) -> int:
+    """Wait for the end and for the last of its children; return the status."""
+    cluster = _cluster(process.pid)
+    status = process.wait(timeout=PATIENCE)
+    wait_until(lambda: not any(map(is_alive, cluster)), "none of its children is left")
+    return status
+
+
+def test_request_to_stop_is_followed_soon(worker: subprocess.Popen[str]) -> None:
+    """SIGTERM to the main process ends all of it."""
+    began = time.monotonic()
+    worker.terminate()
+    assert _ended(worker) == 0
+    assert time.monotonic() - began < STOPS_WITHIN
+
+
+def test_request_to_the_whole_group_does_not_hang(worker: subprocess.Popen[str]) -> None:
+    """A SIGTERM that reaches every process (systemd, timeout) ends the main process too."""
+    began = time.monotonic()
+    for pid in [worker.pid, *_cluster(worker.pid)]:
+        os.kill(pid, signal.SIGTERM)
+    _ended(worker)
+    assert time.monotonic() - began < STOPS_WITHIN
+
+
+def test_killed_main_process_takes_its_children_along(
+    worker: subprocess.Popen[str], directory: Path
+) -> None:
+    """Orphans would go on executing tasks beside the next worker."""
+    worker.kill()
+    worker.wait()
+    wait_until(lambda: not living(directory), "no process of the worker is left")
+
+
+def test_killed_sentinel_ends_the_worker(worker: subprocess.Popen[str]) -> None:
+    """The main process says so by its status, for whoever starts it again."""
+    os.kill(_cluster(worker.pid)[0], signal.SIGKILL)
+    assert _ended(worker) == SENTINEL_DEAD
+
+
+def test_worker_killed_while_idle_ends_the_worker(worker: subprocess.Popen[str]) -> None:
+    """It dies with the queue's lock: nothing would ever be done again, and nobody would know."""
+    os.kill(_cluster(worker.pid)[1], signal.SIGKILL)
+    assert _ended(worker) == QUEUE_DEAD
