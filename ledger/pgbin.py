@@ -122,7 +122,7 @@ def unprivileged() -> Sequence[str]:
     )
 
 
-def _leave_root(command: Sequence[str]) -> None:
+def _leave_root(command: list[str]) -> None:
     """Become the command in a user namespace where this root user is nobody."""
     user, group = os.geteuid(), os.getegid()
     os.unshare(os.CLONE_NEWUSER)
