@@ -1,0 +1,52 @@
+"""What schedules call: plain functions without arguments, one tick each.
+
+Each is safe to run at any time, by any number of processes at once: see ``ticks``. The only
+thing here that knows a scheduler is nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ledger.operations.audit import seal_audit
+from ledger.operations.sweeps import promote_conflicts
+from sweeper.sweep import SweepReport, run_once
+from sweeper.ticks import Lock, Tick, me, seconds, tick
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The report of a tick that only counts."""
+
+    n: int
+
+    def as_json(self) -> Mapping[str, Any]:
+        """Return the report as JSON."""
+        return asdict(self)
+
+
+def sweep() -> Tick[SweepReport]:
+    """Decide jobs whose lease ran out."""
+    return run_once()
+
+
+def promote() -> Tick[Count]:
+    """Open what waits longer than it should."""
+
+    def run(lock: Lock) -> Count:
+        total = 0
+        while (n := promote_conflicts(actor=me()).n or 0) > 0:
+            total += n
+            lock.keep()
+        return Count(total)
+
+    return tick("promote_conflicts", run, interval_seconds=seconds("promote_interval_s"))
+
+
+def seal() -> Tick[Count]:
+    """Seal the audit rows written since the last seal."""
+
+    def run(_: Lock) -> Count:
+        return Count(seal_audit(actor=me()).n or 0)
+
+    return tick("seal_audit", run, interval_seconds=seconds("seal_interval_s"))
