@@ -1,0 +1,42 @@
+"""The ledger's tables, one noun a file. Import models from here; floors below know nothing of it."""
+
+from ledger.models.api_keys import ApiKey
+from ledger.models.audit_events import AuditEvent, AuditSeal
+from ledger.models.batch_runs import BatchRun
+from ledger.models.conflicts import Conflict
+from ledger.models.effects import Effect, KeySpec
+from ledger.models.failed_jobs import FailedJob
+from ledger.models.idem import ArchivedIdem, Idem
+from ledger.models.jobs import Evidence, Job, PayloadBody
+from ledger.models.outbox import OutboxMessage
+from ledger.models.policies import Policy
+from ledger.models.providers import Provider
+from ledger.models.sweep_locks import Liveness, SweepLock
+from ledger.models.targets import AllowedTransition, FieldOwnership, RecordHistory, Target
+from ledger.models.workflows import Workflow
+
+__all__ = [
+    "AllowedTransition",
+    "ApiKey",
+    "ArchivedIdem",
+    "AuditEvent",
+    "AuditSeal",
+    "BatchRun",
+    "Conflict",
+    "Effect",
+    "Evidence",
+    "FailedJob",
+    "FieldOwnership",
+    "Idem",
+    "Job",
+    "KeySpec",
+    "Liveness",
+    "OutboxMessage",
+    "PayloadBody",
+    "Policy",
+    "Provider",
+    "RecordHistory",
+    "SweepLock",
+    "Target",
+    "Workflow",
+]

@@ -1,0 +1,99 @@
+"""Rows the ledger ships: policies, allowed transitions, and the system's own registry rows.
+
+Installed by the owner after every migrate. What an operator changed is left alone.
+"""
+
+import json
+from typing import Any
+
+# name, value, unit, source, why this value
+POLICIES: tuple[tuple[str, Any, str, str, str], ...] = (
+    ("lease_seconds", 600, "s", "seed", "how long a claim lives without a heartbeat"),
+    ("write_max_attempts", 3, "", "seed", "lost revisions of one write before a person decides"),
+    ("dlq_max_retries", 3, "", "seed", "retries of a dead letter before it is exhausted"),
+    ("payload_cap_bytes", 10240, "B", "seed", "what a dead letter keeps of a payload inline"),
+    ("result_inline_bytes", 65536, "B", "guess", "what a key keeps of a result inline"),
+    ("http_body_max", 2097152, "B", "guess", "the largest request body of the HTTP door"),
+    ("retry_backoff_s", 60, "s", "guess", "wait before the next attempt, times the attempts made"),
+    ("sweep_interval_s", 60, "s", "guess", "how often the sweeper runs"),
+    ("sweep_lease_s", 60, "s", "guess", "how long a sweeper holds a row or a tick"),
+    ("promote_interval_s", 60, "s", "guess", "how often waiting things are stamped"),
+    ("seal_interval_s", 300, "s", "guess", "how often the audit is sealed"),
+    ("settle_seconds", 900, "s", "guess", "wait before an absent effect may be believed absent"),
+    ("pending_page_s", 3600, "s", "guess", "how long a pending item may wait unseen"),
+    ("detected_promote_s", 600, "s", "guess", "how long a lost write may wait for its retry"),
+    ("undo_s", 30, "s", "guess", "how long a resend can be taken back"),
+    ("four_eyes_amount", 1000, "", "guess", "amount from which a resend needs a second person"),
+    ("outbox_warn_s", 120, "s", "guess", "age of an unpublished message worth a warning"),
+    ("batch_lease_s", 600, "s", "guess", "how long a batch lives without an advance"),
+    ("demo", False, "", "operator", "whether this ledger shows the demonstration"),
+)
+
+# machine -> from -> to
+TRANSITIONS: dict[str, dict[str, tuple[str, ...]]] = {
+    "jobs": {
+        "queued": ("claimed", "done", "abandoned", "review"),
+        "claimed": ("done", "queued", "dead", "sweeping", "review"),
+        "sweeping": ("done", "queued", "dead", "review"),
+        "review": ("done", "queued", "abandoned"),
+        "dead": ("queued", "review", "abandoned"),
+    },
+    "idem": {
+        "pending": ("done", "review"),
+        "review": ("pending", "done"),
+        "done": ("pending",),
+    },
+    "conflicts": {
+        "detected": ("open", "auto_resolved", "folded"),
+        "open": ("applied", "kept", "merged", "confirmed", "resent", "abandoned"),
+        "resent": ("open", "abandoned"),
+    },
+    "failed_jobs": {
+        "open": ("retrying", "exhausted", "resolved", "abandoned"),
+        "retrying": ("open", "exhausted", "resolved"),
+        "exhausted": ("open", "resolved", "abandoned"),
+    },
+    "batch_runs": {"running": ("complete", "failed"), "failed": ("running",)},
+}
+
+SYSTEM_WORKFLOWS = ("(sql)", "(native)")
+
+_PROVIDERS = """
+INSERT INTO public.providers (name, class, key_unlimited, settle_seconds) VALUES
+    ('(unknown)', 'advisory_blind', false, 900),
+    ('(database)', 'forced_unique', true, 0)
+ON CONFLICT DO NOTHING
+"""
+
+_EFFECTS = """
+INSERT INTO public.effects (name, workflow, provider, kind)
+VALUES ('(unknown)', '(sql)', '(unknown)', 'replace') ON CONFLICT DO NOTHING
+"""
+
+
+def install(cursor: Any) -> None:
+    """Insert what is missing; run by the owner, on any cursor."""
+    cursor.executemany(
+        "INSERT INTO public.policies (name, value, unit, source, note)"
+        " VALUES (%s, %s::jsonb, %s, %s, %s) ON CONFLICT DO NOTHING",
+        [
+            (name, json.dumps(value), unit, source, note)
+            for name, value, unit, source, note in POLICIES
+        ],
+    )
+    cursor.executemany(
+        "INSERT INTO public.allowed_transitions (machine, from_state, to_state, workflow)"
+        " VALUES (%s, %s, %s, '*') ON CONFLICT DO NOTHING",
+        [
+            (machine, before, after)
+            for machine, moves in TRANSITIONS.items()
+            for before, afters in moves.items()
+            for after in afters
+        ],
+    )
+    cursor.executemany(
+        "INSERT INTO public.workflows (name) VALUES (%s) ON CONFLICT DO NOTHING",
+        [(name,) for name in SYSTEM_WORKFLOWS],
+    )
+    cursor.execute(_PROVIDERS)
+    cursor.execute(_EFFECTS)
