@@ -142,7 +142,7 @@ class Heartbeat(Answer):
 
 
 def heartbeat_job(caller: Caller, *, job_id: str, owner_token: UUID) -> Heartbeat:
-    """Tell that the holder is alive, so its lease starts again from now."""
+    """The holder is alive, so its lease starts again from now."""
     argument = caller.argument(job_id=job_id, owner_token=owner_token)
     return call("heartbeat_job", argument, Heartbeat)
 
@@ -161,7 +161,7 @@ class Marked(Answer):
 def mark_sending(
     caller: Caller, *, job_id: str, owner_token: UUID, idem_key: str | None = None
 ) -> Marked:
-    """Take the last step before a send, and the only way to one: after won, send once."""
+    """The last step before a send, and the only way to one: after won, send once."""
     argument = caller.argument(job_id=job_id, idem_key=idem_key, owner_token=owner_token)
     return call("mark_sending", argument, Marked)
 
@@ -206,7 +206,7 @@ def complete_job(
     provider_ref: str | None = None,
     work_outcome: str | None = None,
 ) -> CompletedJob:
-    """Say the work is done; store its result for every later caller. Done stays done."""
+    """The work is done; store its result for every later caller. Done stays done."""
     argument = caller.argument(
         job_id=job_id,
         owner_token=owner_token,
@@ -239,7 +239,7 @@ def fail_job(
     http_status: int | None = None,
     replayed: bool | None = None,
 ) -> FailedJob:
-    """Say that the holder failed and what it knows of the effect."""
+    """The holder failed and says what it knows of the effect."""
     argument = caller.argument(
         job_id=job_id,
         owner_token=owner_token,
@@ -261,7 +261,7 @@ class ReleasedJob(Answer):
 
 
 def release_job(caller: Caller, *, job_id: str, owner_token: UUID) -> ReleasedJob:
-    """Give a job back untouched. After a mark the holder may not: already_marked."""
+    """The holder gives a job back untouched. After a mark it may not: already_marked."""
     argument = caller.argument(job_id=job_id, owner_token=owner_token)
     return call("release_job", argument, ReleasedJob)
 
@@ -290,5 +290,5 @@ class JobFacts(Answer):
 
 
 def explain_job(caller: Caller, *, job_id: str) -> JobFacts:
-    """Say who holds a job, in which state, with which evidence; changes nothing."""
+    """Who holds a job, in which state, with which evidence; changes nothing."""
     return call("explain_job", caller.argument(job_id=job_id), JobFacts)

@@ -28,7 +28,7 @@ class KeyFacts(Answer):
 
 
 def lookup_key(caller: Caller, *, effect: str, event: dict[str, Any]) -> KeyFacts:
-    """Tell what is known of an event's effect, live or archived; changes nothing."""
+    """What is known of an event's effect, live or archived; changes nothing."""
     return call("lookup_key", caller.argument(effect=effect, event=event), KeyFacts)
 
 

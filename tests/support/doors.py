@@ -14,15 +14,11 @@ threads at once. The rows an operation needs (workflows, effects, ...) are the t
 """
 
 import hashlib
-import importlib
-import inspect
-import pkgutil
 import secrets
 import threading
-from collections.abc import Callable
 from datetime import datetime
-from functools import cache
-from typing import Any, Protocol, get_args, get_origin, get_type_hints
+from keyword import iskeyword
+from typing import Any, Protocol, get_args, get_type_hints
 from urllib.parse import quote
 from uuid import UUID
 
@@ -33,15 +29,15 @@ from django.test import Client
 from psycopg import sql
 from psycopg.types.json import set_json_loads
 
-from ledger import operations
 from ledger.catalog import OPERATIONS
 from ledger.models.base import read_json
 from ledger.operations._json import encode
-from ledger.operations.base import Answer, Caller
+from ledger.operations.base import Caller
+from ledger.operations.registry import answer_type, wrappers
+from ledger.operations.specification import CALLER
 from tests.support.database import Connect
 
 PREFIX = "/api/v1"
-CALLER = ("workflow", "workflow_version", "execution_id", "instance", "worker")
 SCOPES = ["jobs", "records", "conflicts", "work"]
 
 
@@ -64,28 +60,6 @@ class Refused(Exception):  # noqa: N818 - an answer of the HTTP door that holds 
         """Keep what was answered."""
         super().__init__(f"{status}: {problem}")
         self.status, self.problem = status, problem
-
-
-# -- the wrappers, by name -----------------------------------------------------------------------
-
-
-@cache
-def wrappers() -> dict[str, Callable[..., Any]]:
-    """Return the functions of the Python door that are operations."""
-    modules = pkgutil.iter_modules(operations.__path__, f"{operations.__name__}.")
-    return {
-        name: function
-        for module in modules
-        for name, function in inspect.getmembers(importlib.import_module(module.name))
-        if name in OPERATIONS and inspect.isfunction(function)
-    }
-
-
-def result_type(operation: str) -> type[Answer]:
-    """Return the dataclass an operation answers (or answers a list of)."""
-    returned = get_type_hints(wrappers()[operation])["return"]
-    kind: type[Answer] = get_args(returned)[0] if get_origin(returned) is list else returned
-    return kind
 
 
 # -- the doors -----------------------------------------------------------------------------------
@@ -115,7 +89,7 @@ class SqlDoor:
         given = {name: _or_null(value) for name, value in argument.items()}
         cursor = self._session(operation).execute(statement, [encode(given)])
         names = [column.name for column in cursor.description or ()]
-        kind = result_type(operation)
+        kind = answer_type(operation)
         return [kind(**dict(zip(names, row, strict=True))) for row in cursor]
 
     def _session(self, operation: str) -> psycopg.Connection:
@@ -138,6 +112,7 @@ class PythonDoor:
     def call(self, operation: str, **argument: Any) -> Any:
         """Run an operation."""
         function = wrappers()[operation]
+        argument = {f"{name}_" if iskeyword(name) else name: v for name, v in argument.items()}
         if not OPERATIONS[operation].n8n:
             return function(**argument)
         caller = Caller(**{name: argument.pop(name) for name in CALLER if name in argument})
@@ -221,7 +196,7 @@ def _or_null(value: Any) -> Any:
 
 def _answer(operation: str, row: dict[str, Any]) -> Any:
     """Make the result of the Python door from a row read as JSON."""
-    kind = result_type(operation)
+    kind = answer_type(operation)
     hints = get_type_hints(kind)
     return kind(**{name: _typed(value, hints[name]) for name, value in row.items()})
 
