@@ -14,4 +14,4 @@ class LedgerConfig(AppConfig):
         """Connect the grants; they are imported here because they need the loaded models."""
         from ledger import grants  # noqa: PLC0415  the app registry must be ready first
 
-        post_migrate.connect(grants.apply, dispatch_uid="ledger.grants.apply")
+        post_migrate.connect(grants.apply, sender=self, dispatch_uid="ledger.grants.apply")
