@@ -7,6 +7,7 @@ DECLARE
     v_call ledger.call := ledger.admit('add_evidence', 'sweeper', p_arg, '{
         "job_id": "text!", "source": "text!", "provider_ref": "text", "body": "any",
         "kind": "enum:lookup_found|lookup_absent|lookup_error|error_replayed|relay_log!"}');
+    v_locked record;
     v_job public.jobs;
     v_kind text;
 BEGIN
@@ -17,7 +18,9 @@ BEGIN
         RETURN;
     END IF;
     v_kind := p_arg ->> 'kind';
-    SELECT l.p_call, l.job INTO v_call, v_job FROM ledger.lock_job(v_call, p_arg ->> 'job_id') l;
+    SELECT * INTO v_locked FROM ledger.lock_job(v_call, p_arg ->> 'job_id');
+    v_call := v_locked.p_call;
+    v_job := v_locked.job;
     IF v_job.id IS NULL THEN
         outcome := 'lost_claim';
     ELSE

@@ -11,6 +11,7 @@ DECLARE
     v_call ledger.call := ledger.admit('approve_decision', 'human', p_arg,
         '{"conflict_id": "id!", "lock_version": "id!", "reason": "text"}');
     v_conflict public.conflicts;
+    v_locked record;
     v_job public.jobs;
     v_idem public.idem;
     v_proposal jsonb;
@@ -21,8 +22,11 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    SELECT l.p_call, l.conflict, l.job, l.idem INTO v_call, v_conflict, v_job, v_idem
-    FROM ledger.lock_conflict(v_call, (p_arg ->> 'conflict_id')::bigint) l;
+    SELECT * INTO v_locked FROM ledger.lock_conflict(v_call, (p_arg ->> 'conflict_id')::bigint);
+    v_call := v_locked.p_call;
+    v_conflict := v_locked.conflict;
+    v_job := v_locked.job;
+    v_idem := v_locked.idem;
     v_proposal := v_conflict.proposed || jsonb_build_object(
         'lock_version', p_arg -> 'lock_version', 'proposed_by', v_conflict.proposed_by);
     IF v_conflict.state = 'open' AND v_conflict.proposed IS NULL THEN

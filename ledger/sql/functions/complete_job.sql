@@ -13,6 +13,7 @@ DECLARE
         "job_id": "text!", "owner_token": "uuid!", "result": "any!", "input_hash": "text",
         "http_status": "int:100..599", "provider_ref": "text",
         "work_outcome": "enum:success|failed|skipped"}');
+    v_locked record;
     v_job public.jobs;
     v_idem public.idem;
     v_token uuid;
@@ -26,8 +27,10 @@ BEGIN
         RETURN;
     END IF;
     v_token := (p_arg ->> 'owner_token')::uuid;
-    SELECT l.p_call, l.job, l.idem INTO v_call, v_job, v_idem
-    FROM ledger.lock_job(v_call, p_arg ->> 'job_id') l;
+    SELECT * INTO v_locked FROM ledger.lock_job(v_call, p_arg ->> 'job_id');
+    v_call := v_locked.p_call;
+    v_job := v_locked.job;
+    v_idem := v_locked.idem;
     SELECT h.verdict, h.detail INTO outcome, detail
     FROM ledger.judge_holder(v_call, v_job, v_token) h;
     IF outcome IS NULL THEN

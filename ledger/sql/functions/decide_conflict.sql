@@ -16,6 +16,7 @@ DECLARE
         "changes": "object", "revision_seen": "id", "provider_ref": "text", "statement": "text",
         "event": "object", "risk_acknowledged": "bool"}');
     v_conflict public.conflicts;
+    v_locked record;
     v_job public.jobs;
     v_idem public.idem;
 BEGIN
@@ -25,8 +26,11 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    SELECT l.p_call, l.conflict, l.job, l.idem INTO v_call, v_conflict, v_job, v_idem
-    FROM ledger.lock_conflict(v_call, (p_arg ->> 'conflict_id')::bigint) l;
+    SELECT * INTO v_locked FROM ledger.lock_conflict(v_call, (p_arg ->> 'conflict_id')::bigint);
+    v_call := v_locked.p_call;
+    v_conflict := v_locked.conflict;
+    v_job := v_locked.job;
+    v_idem := v_locked.idem;
     SELECT j.verdict, j.detail INTO outcome, detail
     FROM ledger.judge_human(v_conflict, v_job, p_arg) j;
     IF outcome IS NULL AND ledger.needs_second_person(v_conflict, v_job, p_arg) THEN

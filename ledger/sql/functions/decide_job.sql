@@ -10,6 +10,7 @@ DECLARE
     v_call ledger.call := ledger.admit('decide_job', 'sweeper', p_arg, '{
         "job_id": "text!", "owner_token": "uuid!", "expected_version": "int:1..999999999999999999!",
         "decision": "enum:done|requeue|review|wait!", "reason": "text!", "look_again_at": "time"}');
+    v_locked record;
     v_job public.jobs;
     v_close jsonb;
     v_decision text;
@@ -24,7 +25,9 @@ BEGIN
     v_decision := p_arg ->> 'decision';
     v_close := jsonb_build_object('op', 'decide_job', 'token', p_arg ->> 'owner_token',
         'decision', v_decision, 'version', (p_arg ->> 'expected_version')::bigint);
-    SELECT l.p_call, l.job INTO v_call, v_job FROM ledger.lock_job(v_call, p_arg ->> 'job_id') l;
+    SELECT * INTO v_locked FROM ledger.lock_job(v_call, p_arg ->> 'job_id');
+    v_call := v_locked.p_call;
+    v_job := v_locked.job;
     IF v_job.id IS NULL THEN
         outcome := 'lost_claim';
     ELSIF v_job.last_close @> v_close THEN

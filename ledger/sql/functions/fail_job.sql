@@ -10,6 +10,7 @@ DECLARE
         "job_id": "text!", "owner_token": "uuid!", "error": "text!", "error_node": "text",
         "http_status": "int:100..599", "replayed": "bool",
         "effect_state": "enum:not_started|rejected|unknown!"}');
+    v_locked record;
     v_job public.jobs;
     v_token uuid;
     v_close jsonb;
@@ -25,7 +26,9 @@ BEGIN
     v_token := (p_arg ->> 'owner_token')::uuid;
     v_state := p_arg ->> 'effect_state';
     v_close := jsonb_build_object('op', 'fail_job', 'token', v_token, 'decision', v_state);
-    SELECT l.p_call, l.job INTO v_call, v_job FROM ledger.lock_job(v_call, p_arg ->> 'job_id') l;
+    SELECT * INTO v_locked FROM ledger.lock_job(v_call, p_arg ->> 'job_id');
+    v_call := v_locked.p_call;
+    v_job := v_locked.job;
     SELECT h.verdict, h.detail INTO outcome, detail
     FROM ledger.judge_holder(v_call, v_job, v_token) h;
     IF v_job.last_close @> v_close THEN

@@ -12,6 +12,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 DECLARE
     v_call ledger.call := ledger.admit('mark_sending', 'workflow', p_arg,
         '{"job_id": "text!", "idem_key": "bytes", "owner_token": "uuid!"}');
+    v_locked record;
     v_job public.jobs;
     v_conflict bigint;
 BEGIN
@@ -21,7 +22,9 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    SELECT l.p_call, l.job INTO v_call, v_job FROM ledger.lock_job(v_call, p_arg ->> 'job_id') l;
+    SELECT * INTO v_locked FROM ledger.lock_job(v_call, p_arg ->> 'job_id');
+    v_call := v_locked.p_call;
+    v_job := v_locked.job;
     IF ledger.canonical(p_arg ->> 'idem_key', 'raw') IS NULL THEN
         SELECT k.outcome, k.detail INTO outcome, detail FROM ledger.park_missing_key(
             v_call, v_job.effect, v_job.effect_version,

@@ -7,6 +7,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 DECLARE
     v_call ledger.call := ledger.admit('record_receipt', 'workflow', p_arg, '{
         "job_id": "text!", "owner_token": "uuid!", "provider_ref": "text!", "body": "any"}');
+    v_locked record;
     v_job public.jobs;
     v_token uuid;
     v_ref text := p_arg ->> 'provider_ref';
@@ -19,7 +20,9 @@ BEGIN
         RETURN;
     END IF;
     v_token := (p_arg ->> 'owner_token')::uuid;
-    SELECT l.p_call, l.job INTO v_call, v_job FROM ledger.lock_job(v_call, p_arg ->> 'job_id') l;
+    SELECT * INTO v_locked FROM ledger.lock_job(v_call, p_arg ->> 'job_id');
+    v_call := v_locked.p_call;
+    v_job := v_locked.job;
     SELECT h.verdict, h.detail INTO outcome, detail
     FROM ledger.judge_holder(v_call, v_job, v_token) h;
     IF outcome IS NULL AND v_job.receipt_at IS NOT NULL AND v_job.provider_ref = v_ref THEN

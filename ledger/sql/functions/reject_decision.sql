@@ -6,6 +6,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 DECLARE
     v_call ledger.call := ledger.admit('reject_decision', 'human', p_arg,
         '{"conflict_id": "id!", "lock_version": "id!", "reason": "text"}');
+    v_locked record;
     v_conflict public.conflicts;
 BEGIN
     IF v_call.refused IS NOT NULL THEN
@@ -14,8 +15,9 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    SELECT l.p_call, l.conflict INTO v_call, v_conflict
-    FROM ledger.lock_conflict(v_call, (p_arg ->> 'conflict_id')::bigint) l;
+    SELECT * INTO v_locked FROM ledger.lock_conflict(v_call, (p_arg ->> 'conflict_id')::bigint);
+    v_call := v_locked.p_call;
+    v_conflict := v_locked.conflict;
     IF v_conflict.id IS NULL THEN
         outcome := 'invalid';
         detail := '{"path": "conflict_id", "hint": "there is no such conflict"}';

@@ -6,6 +6,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 DECLARE
     v_call ledger.call := ledger.admit('release_job', 'workflow', p_arg,
         '{"job_id": "text!", "owner_token": "uuid!"}');
+    v_locked record;
     v_job public.jobs;
     v_token uuid;
     v_close jsonb;
@@ -19,7 +20,9 @@ BEGIN
     END IF;
     v_token := (p_arg ->> 'owner_token')::uuid;
     v_close := jsonb_build_object('op', 'release_job', 'token', v_token);
-    SELECT l.p_call, l.job INTO v_call, v_job FROM ledger.lock_job(v_call, p_arg ->> 'job_id') l;
+    SELECT * INTO v_locked FROM ledger.lock_job(v_call, p_arg ->> 'job_id');
+    v_call := v_locked.p_call;
+    v_job := v_locked.job;
     SELECT h.verdict, h.detail INTO outcome, detail
     FROM ledger.judge_holder(v_call, v_job, v_token) h;
     IF v_job.last_close @> v_close THEN

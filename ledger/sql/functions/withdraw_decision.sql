@@ -8,6 +8,7 @@ DECLARE
     v_call ledger.call := ledger.admit('withdraw_decision', 'human', p_arg,
         '{"conflict_id": "id!", "lock_version": "id!", "reason": "text"}');
     v_conflict public.conflicts;
+    v_locked record;
     v_job public.jobs;
     v_undo jsonb;
 BEGIN
@@ -17,8 +18,10 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    SELECT l.p_call, l.conflict, l.job INTO v_call, v_conflict, v_job
-    FROM ledger.lock_conflict(v_call, (p_arg ->> 'conflict_id')::bigint) l;
+    SELECT * INTO v_locked FROM ledger.lock_conflict(v_call, (p_arg ->> 'conflict_id')::bigint);
+    v_call := v_locked.p_call;
+    v_conflict := v_locked.conflict;
+    v_job := v_locked.job;
     v_undo := v_conflict.resolution -> 'undo';
     IF v_conflict.id IS NULL THEN
         outcome := 'invalid';

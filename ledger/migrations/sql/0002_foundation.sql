@@ -1,0 +1,80 @@
+-- The ground the functions stand on: the schema, the closed list of outcomes, what one call knows
+-- of its caller, and the two partitioned tables.
+
+SET LOCAL check_function_bodies = off;
+
+CREATE SCHEMA ledger;
+
+CREATE DOMAIN ledger.outcome AS text CHECK (VALUE IN (
+    'won', 'inserted', 'matched', 'replay', 'empty',
+    'held_by_other', 'in_review', 'dead_lettered', 'lost_claim', 'lost_record', 'stale_version',
+    'rule_failed', 'not_owner_of_field', 'bad_transition', 'payload_mismatch', 'result_mismatch',
+    'already_applied', 'superseded', 'already_marked', 'already_done', 'already_decided',
+    'already_terminal', 'lease_expired', 'key_mismatch',
+    'missing_key', 'key_is_run_identity', 'unknown_effect', 'unknown_target', 'wrong_role',
+    'invalid', 'needs_second_person'
+));
+
+CREATE TYPE ledger.call AS (
+    op text,
+    refused ledger.outcome,
+    detail jsonb,
+    workflow text,
+    workflow_version text,
+    execution_id text,
+    instance text,
+    worker text,
+    actor_kind text,
+    actor text,
+    started_at timestamptz,
+    lock_from timestamptz,
+    locked_at timestamptz
+);
+
+-- The audit, by month. A row's tx tells which rows of an open transaction a seal must leave out.
+ALTER TABLE public.audit_events RENAME TO audit_events_plain;
+CREATE SEQUENCE public.audit_events_seq;
+CREATE TABLE public.audit_events (
+    LIKE public.audit_events_plain INCLUDING DEFAULTS INCLUDING CONSTRAINTS
+) PARTITION BY RANGE (at);
+DROP TABLE public.audit_events_plain;
+ALTER SEQUENCE public.audit_events_seq OWNED BY public.audit_events.id;
+ALTER TABLE public.audit_events
+    ALTER COLUMN id SET DEFAULT nextval('public.audit_events_seq'),
+    ALTER COLUMN tx SET DEFAULT (pg_current_xact_id()::text)::bigint,
+    ADD CONSTRAINT audit_events_pkey PRIMARY KEY (id, at);
+CREATE INDEX audit_events_by_key ON public.audit_events (key, at);
+CREATE INDEX audit_events_by_op ON public.audit_events (workflow, op, outcome, at);
+CREATE INDEX audit_events_by_conflict ON public.audit_events (conflict_id)
+    WHERE conflict_id IS NOT NULL;
+CREATE INDEX audit_events_by_job ON public.audit_events (job_id) WHERE job_id IS NOT NULL;
+CREATE INDEX audit_events_by_tx ON public.audit_events USING brin (tx);
+CREATE TABLE public.audit_events_other PARTITION OF public.audit_events DEFAULT;
+
+-- The archive, by hash of the key.
+ALTER TABLE public.idem_archive RENAME TO idem_archive_plain;
+CREATE TABLE public.idem_archive (
+    LIKE public.idem_archive_plain INCLUDING DEFAULTS INCLUDING CONSTRAINTS
+) PARTITION BY HASH (idem_key);
+DROP TABLE public.idem_archive_plain;
+ALTER TABLE public.idem_archive ADD CONSTRAINT idem_archive_pkey PRIMARY KEY (idem_key);
+DO $$
+BEGIN
+    FOR part IN 0..15 LOOP
+        EXECUTE format(
+            'CREATE TABLE public.idem_archive_%s PARTITION OF public.idem_archive'
+            ' FOR VALUES WITH (MODULUS 16, REMAINDER %s)', part, part);
+    END LOOP;
+END
+$$;
+
+-- The lease ends where the source's own statement computes its end.
+ALTER TABLE public.jobs ADD CONSTRAINT jobs_lease_ends_after_claim CHECK (
+    state <> 'claimed' OR lease_expires_at = claimed_at + make_interval(secs => lease_seconds)
+);
+
+-- Dead rows at the head of the queue's index slow every claim; clean them early.
+ALTER TABLE public.jobs SET (
+    fillfactor = 85, vacuum_index_cleanup = on, autovacuum_vacuum_scale_factor = 0,
+    autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0
+);

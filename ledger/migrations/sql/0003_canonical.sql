@@ -1,0 +1,21 @@
+-- canonical: one field of a key in its canonical form; blank becomes NULL, so blanks never meet.
+-- Forms: raw (outer white space removed, NFC), lower, email (lower), phone (digits, leading +).
+CREATE OR REPLACE FUNCTION ledger.canonical(p_value text, p_form text)
+RETURNS text LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    v_value text := regexp_replace(normalize(p_value, NFC), '^\s+|\s+$', '', 'g');
+BEGIN
+    v_value := CASE p_form
+        WHEN 'lower' THEN lower(v_value)
+        WHEN 'email' THEN lower(v_value)
+        WHEN 'phone' THEN regexp_replace(v_value, '[^0-9]', '', 'g')
+        ELSE v_value
+    END;
+    IF v_value = '' OR lower(v_value) IN ('null', 'undefined', 'nan', '[object object]') THEN
+        RETURN NULL;
+    END IF;
+    RETURN v_value;
+END
+$$;
+COMMENT ON FUNCTION ledger.canonical(text, text) IS
+    'one field of a key in its canonical form; blank becomes NULL, so blanks never meet';

@@ -1,0 +1,43 @@
+-- create_token: register the hash of a token for the HTTP door; the token itself never comes here.
+CREATE OR REPLACE FUNCTION ledger.create_token(p_arg jsonb)
+RETURNS TABLE (outcome ledger.outcome, token_id bigint, detail jsonb)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    v_call ledger.call := ledger.admit('create_token', 'command', p_arg, '{
+        "workflow": "text", "user_name": "text", "sha256": "text!", "scopes": "array",
+        "note": "text", "reason": "text!"}');
+BEGIN
+    IF v_call.refused IS NOT NULL THEN
+        outcome := v_call.refused;
+        detail := v_call.detail;
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    IF p_arg ->> 'sha256' !~ '^[0-9a-f]{64}$' THEN
+        outcome := 'rule_failed';
+        detail := '{"hint": "sha256 is the hash of the token, 64 hexadecimal digits"}';
+    ELSIF (p_arg ->> 'workflow' IS NULL) = (p_arg ->> 'user_name' IS NULL) THEN
+        outcome := 'rule_failed';
+        detail := '{"hint": "a token belongs to one workflow or to one person"}';
+    ELSIF p_arg ->> 'workflow' IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM public.workflows w
+        WHERE w.name = p_arg ->> 'workflow' AND w.name NOT LIKE '(%') THEN
+        outcome := 'rule_failed';
+        detail := '{"hint": "no workflow of this name is registered"}';
+    ELSE
+        INSERT INTO public.api_keys AS k (workflow, user_name, sha256, scopes, note, created_by)
+        VALUES (p_arg ->> 'workflow', p_arg ->> 'user_name', decode(p_arg ->> 'sha256', 'hex'),
+            ARRAY(SELECT jsonb_array_elements_text(coalesce(p_arg -> 'scopes', '[]'))),
+            coalesce(p_arg ->> 'note', ''), v_call.actor)
+        ON CONFLICT DO NOTHING RETURNING k.id INTO token_id;
+        outcome := CASE WHEN token_id IS NULL THEN 'replay' ELSE 'won' END;
+    END IF;
+    outcome := ledger.audit(v_call, outcome, 'token:' || coalesce(token_id::text, '(none)'),
+        '(none)', '(none)', (outcome = 'won')::integer,
+        p_after => p_arg - 'sha256' - 'actor', p_reason => p_arg ->> 'reason');
+    RETURN NEXT;
+END
+$$;
+COMMENT ON FUNCTION ledger.create_token(jsonb) IS
+    'register the hash of a token for the HTTP door; the token itself never comes here';

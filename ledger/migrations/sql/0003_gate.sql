@@ -1,0 +1,50 @@
+-- gate: the only gate. The insert is the claim of a key; everybody else gets its row, locked.
+-- fresh: this call made the row. archived: the key is past its retention and was answered before;
+-- idem then holds the archived row. Guards: insert first, look into the archive afterwards in its
+-- own statement (the other order lets a second winner in while a key is being moved).
+CREATE OR REPLACE FUNCTION ledger.gate(
+    p_key text, p_effect public.effects, p_event_key text, p_version integer,
+    p_payload_hash text, p_workflow text, p_provider public.providers,
+    OUT fresh boolean, OUT archived boolean, OUT idem public.idem
+)
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    v_now timestamptz := clock_timestamp();
+    v_last timestamptz := v_now + p_provider.retry_horizon;
+    v_old public.idem_archive;
+BEGIN
+    fresh := false;
+    archived := false;
+    FOR attempt IN 1 .. 10 LOOP
+        INSERT INTO public.idem AS i (
+            idem_key, effect, event_key, effect_version, effect_kind, status, workflow,
+            payload_hash, claimed_at, last_possible_retry_at, retain_until)
+        VALUES (
+            p_key, p_effect.name, p_event_key, p_version, p_effect.kind, 'pending', p_workflow,
+            p_payload_hash, v_now, v_last, ledger.retain_until(p_provider, v_last))
+        ON CONFLICT DO NOTHING
+        RETURNING i.* INTO idem;
+        IF FOUND THEN
+            SELECT * INTO v_old FROM public.idem_archive a WHERE a.idem_key = p_key;
+            IF FOUND THEN
+                DELETE FROM public.idem i WHERE i.idem_key = p_key;
+                archived := true;
+                idem := jsonb_populate_record(NULL::public.idem, to_jsonb(v_old));
+            ELSE
+                fresh := true;
+            END IF;
+            RETURN;
+        END IF;
+        SELECT * INTO idem FROM public.idem i WHERE i.idem_key = p_key FOR UPDATE;
+        IF FOUND THEN
+            RETURN;
+        END IF;
+    END LOOP;
+    RAISE EXCEPTION 'the key % moves between live and archive; call again', p_key
+        USING ERRCODE = '40001';
+END
+$$;
+COMMENT ON FUNCTION ledger.gate(
+    text, public.effects, text, integer, text, text, public.providers) IS
+    'the only gate. The insert is the claim of a key; everybody else gets its row, locked';

@@ -1,0 +1,43 @@
+-- insert_job: the record of a key just won: claimed when a token is given, queued otherwise.
+CREATE OR REPLACE FUNCTION ledger.insert_job(
+    p_call ledger.call, p_arg jsonb, p_idem public.idem, p_provider text, p_token uuid,
+    p_lease integer
+)
+RETURNS public.jobs LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    v_job public.jobs;
+    v_now timestamptz := clock_timestamp();
+    v_held boolean := p_token IS NOT NULL;
+    v_run_after timestamptz := greatest((p_arg ->> 'run_after')::timestamptz, v_now);
+    v_key text := p_idem.idem_key
+        || CASE WHEN p_idem.effect_kind = 'replace' THEN ':v' || p_idem.effect_version ELSE '' END;
+BEGIN
+    IF length(v_key) > 255 THEN
+        v_key := left(p_idem.idem_key, 180) || ':' || substr(ledger.hash(to_jsonb(v_key)), 1, 40);
+    END IF;
+    INSERT INTO public.jobs AS j (
+        id, idem_key, effect, effect_version, workflow, workflow_version, provider, instance,
+        state, payload, payload_hash, body_sha256, event, provider_key, handle, serial_key,
+        active_lane, run_after, ready_at, attempts, owner_token, owner_kind, owner_name,
+        execution_id, claimed_at, lease_seconds, lease_expires_at)
+    VALUES (
+        gen_random_uuid()::text, p_idem.idem_key, p_idem.effect, p_idem.effect_version,
+        p_call.workflow, p_call.workflow_version, p_provider, p_call.instance,
+        CASE WHEN v_held THEN 'claimed' ELSE 'queued' END,
+        p_arg -> 'payload', p_idem.payload_hash,
+        ledger.store_body(p_arg -> 'payload', p_arg ->> 'payload_text'), p_arg -> 'event', v_key,
+        '<' || substr(ledger.hash(to_jsonb(v_key)), 1, 40) || '@landed>',
+        p_arg ->> 'serial_key', CASE WHEN v_held THEN p_arg ->> 'serial_key' END, v_run_after,
+        CASE WHEN NOT v_held THEN v_run_after END, v_held::integer, p_token,
+        CASE WHEN v_held THEN 'worker' END,
+        CASE WHEN v_held THEN coalesce(p_call.worker, p_call.workflow) END, p_call.execution_id,
+        CASE WHEN v_held THEN v_now END, p_lease,
+        CASE WHEN v_held THEN v_now + make_interval(secs => p_lease) END)
+    RETURNING j.* INTO v_job;
+    UPDATE public.idem i SET job_id = v_job.id WHERE i.idem_key = p_idem.idem_key;
+    RETURN v_job;
+END
+$$;
+COMMENT ON FUNCTION ledger.insert_job(
+    ledger.call, jsonb, public.idem, text, uuid, integer) IS
+    'the record of a key just won: claimed when a token is given, queued otherwise';

@@ -1,0 +1,37 @@
+-- judge_human: what stands against a person's decision on a locked conflict; NULL when nothing.
+CREATE OR REPLACE FUNCTION ledger.judge_human(
+    p_conflict public.conflicts, p_job public.jobs, p_arg jsonb,
+    OUT verdict text, OUT detail jsonb
+)
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    v_needs text;
+BEGIN
+    IF p_conflict.id IS NULL THEN
+        verdict := 'invalid';
+        detail := '{"path": "conflict_id", "hint": "there is no such conflict"}';
+    ELSIF p_conflict.resolved_at IS NOT NULL THEN
+        verdict := 'already_decided';
+        detail := jsonb_build_object('decision', p_conflict.decision, 'state', p_conflict.state,
+            'resolved_by', p_conflict.resolved_by, 'resolved_at', p_conflict.resolved_at,
+            'reason', p_conflict.reason);
+    ELSIF p_conflict.state <> 'open'
+        OR ledger.decision_state(p_conflict.kind, p_arg ->> 'decision') IS NULL THEN
+        verdict := 'bad_transition';
+        detail := jsonb_build_object('kind', p_conflict.kind, 'state', p_conflict.state,
+            'decision', p_arg -> 'decision');
+    ELSIF p_conflict.lock_version <> (p_arg ->> 'lock_version')::bigint THEN
+        verdict := 'stale_version';
+        detail := jsonb_build_object('lock_version', p_conflict.lock_version,
+            'proposed_by', p_conflict.proposed_by);
+    ELSE
+        v_needs := ledger.decision_needs(p_conflict, p_job, p_arg);
+        IF v_needs IS NOT NULL THEN
+            verdict := 'rule_failed';
+            detail := jsonb_build_object('needs', v_needs);
+        END IF;
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION ledger.judge_human(public.conflicts, public.jobs, jsonb) IS
+    'what stands against a person''s decision on a locked conflict; NULL when nothing';

@@ -1,0 +1,81 @@
+-- open_write: bring a write to its key, locked; verdict is the final answer or NULL to go on.
+-- The key is that of the event plus the record; the payload hash covers the record and the names of
+-- the fields, so that a retry from a fresh read may carry newly computed values.
+CREATE OR REPLACE FUNCTION ledger.open_write(
+    INOUT p_call ledger.call, p_arg jsonb, OUT verdict text, OUT detail jsonb,
+    OUT idem public.idem, OUT target public.targets, OUT effect text, OUT idem_key text
+)
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    v_effect public.effects;
+    v_provider public.providers;
+    v_key record;
+    v_gate record;
+    v_judged record;
+    v_place text := '#' || (p_arg ->> 'target') || '/' || (p_arg ->> 'record_key');
+    v_identity jsonb;
+BEGIN
+    SELECT * INTO target FROM public.targets t
+    WHERE t.name = p_arg ->> 'target' AND NOT t.external;
+    effect := coalesce(p_arg ->> 'effect',
+        'write:' || (p_arg ->> 'target') || ':' || p_call.workflow);
+    SELECT * INTO v_effect FROM public.effects e WHERE e.name = effect;
+    IF target.name IS NULL THEN
+        verdict := 'unknown_target';
+        detail := '{"hint": "no target of this name is registered here"}';
+    ELSIF v_effect.name IS NULL THEN
+        verdict := 'unknown_effect';
+        detail := jsonb_build_object('hint', format('no effect "%s" is registered; deploy the '
+            'workflow with its field list and call again: nothing was stored', left(effect, 200)));
+    ELSIF v_effect.workflow <> p_call.workflow THEN
+        verdict := 'wrong_role';
+        detail := '{"hint": "this effect belongs to another workflow"}';
+    ELSIF p_arg -> 'changes' = '{}' THEN
+        verdict := 'invalid';
+        detail := '{"path": "changes", "hint": "name at least one field to change"}';
+    END IF;
+    IF verdict IS NOT NULL THEN
+        RETURN;
+    END IF;
+    SELECT * INTO v_key FROM ledger.derive_key(
+        v_effect.name, p_arg -> 'event', p_call.execution_id, NULL);
+    IF v_key.problem = 'missing' THEN
+        SELECT k.outcome, k.detail INTO verdict, detail FROM ledger.park_missing_key(
+            p_call, v_effect.name, v_effect.current_version,
+            jsonb_build_object('value', p_arg - 'event'), p_arg -> 'event', NULL, v_key.path) k;
+        RETURN;
+    ELSIF v_key.problem IS NOT NULL THEN
+        verdict := CASE v_key.problem WHEN 'run_identity' THEN 'key_is_run_identity'
+                   ELSE 'invalid' END;
+        detail := jsonb_build_object('path', coalesce(v_key.path, 'event'), 'hint',
+            'the key must come from the source event: printable, short enough, and not the '
+            'execution''s own id');
+        RETURN;
+    END IF;
+    idem_key := v_key.idem_key || v_place;
+    IF length(idem_key) > 255 OR v_place ~ '[[:cntrl:]]' THEN
+        idem_key := left(v_key.idem_key, 180) || '#'
+            || substr(ledger.hash(to_jsonb(v_key.idem_key || v_place)), 1, 64);
+    END IF;
+    v_identity := jsonb_build_array(p_arg -> 'target', p_arg -> 'record_key',
+        (SELECT jsonb_agg(k ORDER BY k) FROM jsonb_object_keys(p_arg -> 'changes') k));
+    SELECT * INTO v_provider FROM public.providers p WHERE p.name = v_effect.provider;
+    p_call.lock_from := clock_timestamp();
+    SELECT * INTO v_gate FROM ledger.gate(idem_key, v_effect, v_key.event_key,
+        v_effect.current_version, ledger.hash(v_identity), p_call.workflow, v_provider);
+    idem := v_gate.idem;
+    IF NOT v_gate.fresh THEN
+        SELECT * INTO v_judged FROM ledger.judge_key(p_call, idem, v_effect.current_version,
+            p_arg - 'event', ledger.hash(v_identity), p_arg -> 'event');
+        verdict := CASE v_judged.verdict WHEN 'migrate' THEN 'replay' ELSE v_judged.verdict END;
+        detail := v_judged.detail;
+    END IF;
+    IF verdict = 'replay' AND NOT coalesce(
+        ledger.stored_result(idem) -> 'record' @> (p_arg -> 'changes'), true) THEN
+        detail := coalesce(detail, '{}') || '{"values_differ": true}';
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION ledger.open_write(ledger.call, jsonb) IS
+    'bring a write to its key, locked; verdict is the final answer or NULL to go on';

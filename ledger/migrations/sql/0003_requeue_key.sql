@@ -1,0 +1,18 @@
+-- requeue_key: a new queued job for a key that is pending again.
+CREATE OR REPLACE FUNCTION ledger.requeue_key(
+    p_call ledger.call, p_conflict public.conflicts, p_idem public.idem, p_payload jsonb
+)
+RETURNS jsonb LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    v_provider public.providers;
+BEGIN
+    SELECT p.* INTO v_provider FROM public.effects e
+    JOIN public.providers p ON p.name = e.provider WHERE e.name = p_idem.effect;
+    RETURN jsonb_build_object('job_id', (ledger.insert_job(
+        p_call, jsonb_build_object('payload', p_payload, 'event', p_conflict.event), p_idem,
+        v_provider.name, NULL, v_provider.lease_seconds)).id);
+END
+$$;
+COMMENT ON FUNCTION ledger.requeue_key(
+    ledger.call, public.conflicts, public.idem, jsonb) IS
+    'a new queued job for a key that is pending again';

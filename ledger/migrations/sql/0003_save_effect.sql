@@ -1,0 +1,20 @@
+-- save_effect: register an effect: whose it is, where it is sent, and who works it.
+-- The argument is the whole row: members left out take their default. replay: nothing differs.
+CREATE OR REPLACE FUNCTION ledger.save_effect(p_arg jsonb)
+RETURNS TABLE (outcome ledger.outcome, version bigint, detail jsonb)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    v_call ledger.call := ledger.admit('save_effect', 'command', p_arg, '{
+        "name": "text!", "workflow": "text!", "provider": "text!", "kind": "enum:replace|add",
+        "reason": "text!", "version": "id", "current_version": "int:1..1000000",
+        "key_spec_version": "int:1..1000000", "wake_url": "text", "amount_path": "text",
+        "title": "text", "delivery": "enum:workflow_queue|native|wake_webhook"}');
+BEGIN
+    SELECT r.outcome, r.version, r.detail INTO outcome, version, detail
+    FROM ledger.save_row(v_call, 'effects', 'name', p_arg) r;
+    RETURN NEXT;
+END
+$$;
+COMMENT ON FUNCTION ledger.save_effect(jsonb) IS
+    'register an effect: whose it is, where it is sent, and who works it';

@@ -1,0 +1,58 @@
+-- verify_audit: every audit row and every seal, recomputed; one row per broken one, or empty.
+CREATE OR REPLACE FUNCTION ledger.verify_audit(p_arg jsonb)
+RETURNS TABLE (
+    outcome ledger.outcome, problem text, event_id bigint, seal_id bigint, detail jsonb
+)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    v_call ledger.call := ledger.admit('verify_audit', 'command', p_arg, '{}');
+    v_seal public.audit_seals;
+    v_before bytea;
+    v_found record;
+    v_broken boolean := false;
+BEGIN
+    IF v_call.refused IS NOT NULL THEN
+        outcome := v_call.refused;
+        detail := v_call.detail;
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    outcome := 'won';
+    FOR event_id IN SELECT a.id FROM public.audit_events a
+                    WHERE a.row_hash IS DISTINCT FROM ledger.audit_hash(a) LOOP
+        problem := 'row_changed';
+        v_broken := true;
+        RETURN NEXT;
+    END LOOP;
+    event_id := NULL;
+    FOR v_seal IN SELECT * FROM public.audit_seals s ORDER BY s.id LOOP
+        SELECT count(*) AS rows, sha256(coalesce(v_before, ''::bytea)
+            || coalesce(string_agg(a.row_hash, ''::bytea ORDER BY a.tx, a.id), ''::bytea)) AS root
+        INTO v_found
+        FROM public.audit_events a WHERE a.tx >= v_seal.from_tx AND a.tx < v_seal.to_tx;
+        problem := CASE
+            WHEN v_seal.prev_seal IS DISTINCT FROM v_before THEN 'seal_missing_before'
+            WHEN v_found.rows <> v_seal.rows THEN 'rows_missing_or_added'
+            WHEN v_found.root <> v_seal.root_hash THEN 'seal_does_not_match'
+        END;
+        IF problem IS NOT NULL THEN
+            v_broken := true;
+            seal_id := v_seal.id;
+            detail := jsonb_build_object('sealed_rows', v_seal.rows, 'found_rows', v_found.rows);
+            RETURN NEXT;
+        END IF;
+        v_before := v_seal.root_hash;
+    END LOOP;
+    IF NOT v_broken THEN
+        outcome := 'empty';
+        problem := NULL;
+        seal_id := NULL;
+        SELECT jsonb_build_object('rows', count(*), 'seals', (SELECT count(*) FROM public.audit_seals))
+        INTO detail FROM public.audit_events;
+        RETURN NEXT;
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION ledger.verify_audit(jsonb) IS
+    'every audit row and every seal, recomputed; one row per broken one, or empty';

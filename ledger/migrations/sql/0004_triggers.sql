@@ -1,0 +1,36 @@
+-- Triggers: one guard of moves per state machine, and the columns a row derives from itself.
+
+CREATE TRIGGER jobs_advance BEFORE UPDATE ON public.jobs
+    FOR EACH ROW EXECUTE FUNCTION ledger.advance_job();
+CREATE TRIGGER jobs_transition BEFORE UPDATE OF state ON public.jobs
+    FOR EACH ROW EXECUTE FUNCTION ledger.guard_transition('state');
+CREATE TRIGGER idem_transition BEFORE UPDATE OF status ON public.idem
+    FOR EACH ROW EXECUTE FUNCTION ledger.guard_transition('status');
+CREATE TRIGGER conflicts_advance BEFORE INSERT OR UPDATE ON public.conflicts
+    FOR EACH ROW EXECUTE FUNCTION ledger.advance_conflict();
+CREATE TRIGGER conflicts_transition BEFORE UPDATE OF state ON public.conflicts
+    FOR EACH ROW EXECUTE FUNCTION ledger.guard_transition('state');
+CREATE TRIGGER failed_jobs_transition BEFORE UPDATE OF state ON public.failed_jobs
+    FOR EACH ROW EXECUTE FUNCTION ledger.guard_transition('state');
+CREATE TRIGGER batch_runs_transition BEFORE UPDATE OF status ON public.batch_runs
+    FOR EACH ROW EXECUTE FUNCTION ledger.guard_transition('status');
+
+CREATE TRIGGER audit_events_hash BEFORE INSERT ON public.audit_events
+    FOR EACH ROW EXECUTE FUNCTION ledger.fill_audit_hash();
+CREATE TRIGGER audit_events_append_only BEFORE UPDATE OR DELETE ON public.audit_events
+    FOR EACH ROW EXECUTE FUNCTION ledger.refuse_change();
+CREATE TRIGGER audit_seals_append_only BEFORE UPDATE OR DELETE ON public.audit_seals
+    FOR EACH ROW EXECUTE FUNCTION ledger.refuse_change();
+CREATE TRIGGER evidence_append_only BEFORE UPDATE OR DELETE ON public.evidence
+    FOR EACH ROW EXECUTE FUNCTION ledger.refuse_change();
+CREATE TRIGGER record_history_append_only BEFORE UPDATE OR DELETE ON public.record_history
+    FOR EACH ROW EXECUTE FUNCTION ledger.refuse_change();
+
+CREATE CONSTRAINT TRIGGER jobs_review_pair AFTER UPDATE OF state ON public.jobs
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+    WHEN (OLD.state = 'review' OR NEW.state = 'review')
+    EXECUTE FUNCTION ledger.check_review_pair();
+CREATE CONSTRAINT TRIGGER conflicts_review_pair AFTER INSERT OR UPDATE OF state ON public.conflicts
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+    WHEN (NEW.kind = 'unknown_send')
+    EXECUTE FUNCTION ledger.check_review_pair();

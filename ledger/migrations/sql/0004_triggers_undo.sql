@@ -1,0 +1,15 @@
+-- Drop what 0004_triggers.sql made.
+DROP TRIGGER jobs_advance ON public.jobs;
+DROP TRIGGER jobs_transition ON public.jobs;
+DROP TRIGGER idem_transition ON public.idem;
+DROP TRIGGER conflicts_advance ON public.conflicts;
+DROP TRIGGER conflicts_transition ON public.conflicts;
+DROP TRIGGER failed_jobs_transition ON public.failed_jobs;
+DROP TRIGGER batch_runs_transition ON public.batch_runs;
+DROP TRIGGER audit_events_hash ON public.audit_events;
+DROP TRIGGER audit_events_append_only ON public.audit_events;
+DROP TRIGGER audit_seals_append_only ON public.audit_seals;
+DROP TRIGGER evidence_append_only ON public.evidence;
+DROP TRIGGER record_history_append_only ON public.record_history;
+DROP TRIGGER jobs_review_pair ON public.jobs;
+DROP TRIGGER conflicts_review_pair ON public.conflicts;
