@@ -106,7 +106,7 @@ _ALL = (
     _human("approve_decision", "/conflicts/{conflict_id}/approve", "review.approve"),
     _human("reject_decision", "/conflicts/{conflict_id}/reject", "review.approve"),
     _human("withdraw_decision", "/conflicts/{conflict_id}/withdraw", "review.resend"),
-    # Recovery: sweeper and schedules
+    # Recovery, by the sweeper and the schedules
     Operation("take_sweep_lock"),
     Operation("release_sweep_lock"),
     Operation("take_expired_jobs"),

@@ -38,7 +38,7 @@ def apply(sender: Any, using: str, **kwargs: Any) -> None:
 
 def _statements(connection: Any, roles: dict[str, str], known: set[str]) -> list[sql.Composed]:
     app, n8n = roles["app"], roles["n8n"]
-    functions = {name: "jsonb" for name in OPERATIONS} | READERS
+    functions = dict.fromkeys(OPERATIONS, "jsonb") | READERS
     found = [
         sql.SQL("REVOKE ALL ON ALL FUNCTIONS IN SCHEMA ledger FROM PUBLIC"),
         sql.SQL("REVOKE TEMPORARY ON DATABASE {} FROM PUBLIC").format(

@@ -1,4 +1,4 @@
-"""The ledger's tables, one noun a file. Import models from here; floors below know nothing of it."""
+"""The ledger's tables, one noun a file. Import models from here."""
 
 from ledger.models.api_keys import ApiKey
 from ledger.models.audit_events import AuditEvent, AuditSeal

@@ -27,7 +27,7 @@ def _parse_int(text: str) -> int | str:
 
 
 def read_json(text: str) -> Any:
-    """Return the value of stored JSON text without losing digits; never raise on what a row holds."""
+    """Return the value of stored JSON text without losing digits; never raise on a stored value."""
     try:
         return json.loads(text, parse_float=Decimal, parse_int=_parse_int)
     except (RecursionError, ValueError):

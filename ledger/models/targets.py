@@ -1,4 +1,4 @@
-"""Versioned tables of the user: who owns which field, which moves a status may make, and history."""
+"""Versioned tables of the user: who owns a field, which moves a status may make, and history."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models

@@ -1,8 +1,8 @@
 """The only place that runs SQL of the ledger: one operation, one statement, one answer."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import cache
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, cast, get_args, get_origin, get_type_hints
 
 import psycopg
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
@@ -41,7 +41,7 @@ def call[R](operation: str, argument: Mapping[str, Any], result: type[R]) -> R:
 def call_many[R](operation: str, argument: Mapping[str, Any], result: type[R]) -> list[R]:
     """Run an operation that answers any number of rows; each becomes a ``result``."""
     names, rows = _rows(_select(operation), [encode(argument)])
-    readers = _readers(result)
+    readers = _readers(cast(Hashable, result))
     return [
         result(**{name: readers[name](value) for name, value in zip(names, row, strict=True)})
         for row in rows
@@ -99,7 +99,7 @@ def _translate(error: Exception) -> LedgerError:
 
 
 @cache
-def _readers(result: type) -> dict[str, Any]:
+def _readers(result: Any) -> dict[str, Any]:
     """Return, per field of a result type, what turns the driver's value into the field's."""
     return {name: _reader(hint) for name, hint in get_type_hints(result).items()}
 

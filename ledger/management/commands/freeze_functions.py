@@ -82,7 +82,7 @@ class Command(BaseCommand):
 
     def _write_migration(self, changed: list[tuple[str, Path, str | None]]) -> None:
         folder = FROZEN.parent
-        previous = sorted(path.stem for path in folder.glob("[0-9]*.py"))[-1]
+        previous = max(path.stem for path in folder.glob("[0-9]*.py"))
         number = f"{int(previous[:4]) + 1:04d}"
         lines = []
         for kind, path, frozen in changed:
