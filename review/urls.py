@@ -2,5 +2,15 @@
 
 from django.contrib import admin
 from django.urls import path
+from django.views.generic import RedirectView
 
-urlpatterns = [path("admin/", admin.site.urls)]
+from ledger.api import api
+
+urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="admin:review_queue")),
+    path("admin/", admin.site.urls),
+    path("api/v1/", api.urls),
+]
+handler403 = "review.views.errors.forbidden"
+handler404 = "review.views.errors.not_found"
+handler500 = "review.views.errors.broken"

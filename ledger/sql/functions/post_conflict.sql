@@ -55,7 +55,9 @@ BEGIN
     END IF;
     v_call.lock_from := clock_timestamp();
     SELECT * INTO v_raised FROM ledger.raise_conflict(
-        v_call, coalesce(p_arg ->> 'kind', 'missing_key'), 'open',
+        v_call, CASE WHEN p_arg ->> 'kind' <> 'stale_version' OR (p_arg ->> 'target' IS NOT NULL
+            AND p_arg ->> 'record_key' IS NOT NULL AND p_arg ->> 'version_read' IS NOT NULL)
+            THEN p_arg ->> 'kind' ELSE 'missing_key' END, 'open',
         coalesce('posted:' || v_call.workflow || ':' || (p_arg ->> 'dedupe_key'),
             ledger.hash(jsonb_build_array('posted', v_call.workflow, p_arg -> 'target',
                 p_arg -> 'record_key', coalesce(p_arg -> 'event', v_attempted),

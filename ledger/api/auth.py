@@ -1,0 +1,97 @@
+"""Who calls over HTTP: the token of a workflow, with scopes, or of a person, with their rights."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hmac import compare_digest
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.http import HttpRequest
+from ninja.security import HttpBearer
+
+from ledger.api.problems import ProblemError
+from ledger.catalog import Operation
+from ledger.models import ApiKey
+
+WORK = "work:"
+"""Scopes that start so name one effect whose queue may be worked, ``work:*`` names all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """Whose token it is: exactly one of workflow and user_name is set."""
+
+    workflow: str | None
+    user_name: str | None
+    scopes: frozenset[str]
+
+    @property
+    def work(self) -> list[str]:
+        """The effects whose queue the token may work, beside its own workflow's."""
+        return sorted(each.removeprefix(WORK) for each in self.scopes if each.startswith(WORK))
+
+
+class BearerToken(HttpBearer):
+    """Finds the token of a request among those that were not revoked."""
+
+    def authenticate(self, request: HttpRequest, token: str) -> Token | None:
+        """Return whose token it is, None for one nobody has."""
+        digest = hashlib.sha256(token.encode(errors="replace")).digest()
+        found = (
+            ApiKey.objects.filter(sha256=digest, revoked_at=None)
+            .values_list("sha256", "workflow", "user_name", "scopes")
+            .first()
+        )
+        if found is None or not compare_digest(bytes(found[0]), digest):
+            return None
+        return Token(found[1], found[2], frozenset(found[3]))
+
+
+def claims(token: Token, operation: Operation, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the token says of its caller, or refuse it for this operation.
+
+    What is returned goes over what the body says, so a body can forge none of it.
+    """
+    if operation.right is not None:
+        return {"actor": _person(token, operation, given)}
+    if token.workflow is None:
+        raise ProblemError(403, "wrong_role", f"{operation.name} needs a token of a workflow")
+    named = given.get("workflow", token.workflow)
+    if named != token.workflow:
+        raise ProblemError(
+            403,
+            "wrong_role",
+            f'this token belongs to the workflow "{token.workflow}"; leave "workflow" out',
+            "workflow",
+        )
+    if not _has_scope(token, operation):
+        raise ProblemError(
+            403,
+            "missing_scope",
+            f'this token lacks the scope "{operation.scope}"; make one with it',
+        )
+    return {"workflow": token.workflow}
+
+
+def _has_scope(token: Token, operation: Operation) -> bool:
+    """Say whether one of the token's scopes covers the operation."""
+    reads = operation.http is not None and operation.http[0] == "GET"
+    return (
+        operation.scope in token.scopes
+        or (reads and "read" in token.scopes)
+        or (operation.scope == "work" and bool(token.work))
+    )
+
+
+def _person(token: Token, operation: Operation, given: Mapping[str, Any]) -> str:
+    """Return the name of the person who decides, or refuse them."""
+    if token.user_name is None:
+        raise ProblemError(403, "wrong_role", f"{operation.name} needs a token of a person")
+    right = operation.right_for(given.get("decision"))
+    user = get_user_model().objects.filter(username=token.user_name, is_active=True).first()
+    if user is None or not user.has_perm(str(right)):
+        raise ProblemError(
+            403, "missing_right", f'"{token.user_name}" lacks the right {right} for this decision'
+        )
+    return token.user_name

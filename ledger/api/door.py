@@ -1,0 +1,64 @@
+"""One request through the HTTP door: read it strictly, run its operation, answer the row.
+
+The text of the body goes to the database as it came, so no number changes on the way. What the
+token and the address say is laid over it there.
+"""
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from ledger.api import body, limits
+from ledger.api.auth import Token, claims
+from ledger.api.body import Body, BodyError
+from ledger.api.problems import ProblemError, answer
+from ledger.catalog import OUTCOMES, Operation
+from ledger.operations._call import call_text
+from ledger.operations.specification import CALLER, members
+
+NO_BODY = Body("{}", {}, {})
+
+
+def serve(operation: Operation, request: HttpRequest, **path: str) -> HttpResponse:
+    """Answer one request for an operation."""
+    token: Token = request.auth  # type: ignore[attr-defined]  # set by the authentication
+    accept = _accepted(request, operation)
+    known = members(operation.name)
+    given, kept = _given(request, known)
+    overlay: dict[str, Any] = {**kept, **path, **claims(token, operation, given.members)}
+    if "payload_text" in known and "payload" in given.members:
+        overlay["payload_text"] = given.text_of("payload")
+    if "work" in known:
+        overlay["work"] = token.work
+    outcome, row = call_text(operation.name, given.text, overlay)
+    if kept and outcome == "invalid":  # what could be read does not fit: the bytes are kept alone
+        outcome, row = call_text(operation.name, NO_BODY.text, overlay)
+    return answer(operation, outcome, row, accept)
+
+
+def _given(request: HttpRequest, known: Mapping[str, str]) -> tuple[Body, dict[str, str]]:
+    """Return the body, and the raw bytes of one that cannot be stored but must not be refused."""
+    if request.method == "GET":
+        return NO_BODY, {}
+    most = limits.body_max()
+    if "raw_base64" not in known:
+        return body.read(limits.take(request, most)), {}
+    raw = limits.take(request, limits.KEPT_MAX)
+    try:
+        return body.read(raw, most), {}
+    except BodyError as error:
+        kept = {"raw_base64": base64.b64encode(raw).decode(), "parse_error": str(error)}
+        return body.salvage(raw[:most], {*known, *CALLER}), kept
+
+
+def _accepted(request: HttpRequest, operation: Operation) -> frozenset[str]:
+    """Return the outcomes the caller has a branch for."""
+    listed = request.GET.get("accept")
+    if listed is None:
+        return operation.accept
+    accept = frozenset(listed.split(","))
+    if unknown := accept - OUTCOMES:
+        raise ProblemError(400, "invalid", f'no outcome is called "{min(unknown)[:60]}"', "?accept")
+    return accept

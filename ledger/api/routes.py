@@ -1,0 +1,58 @@
+"""The routes of the HTTP door: one for each operation the catalogue gives a path."""
+
+import re
+from collections.abc import Callable
+from inspect import Parameter, Signature
+
+from django.http import HttpRequest, HttpResponse
+from ninja import NinjaAPI, Router
+
+from ledger.api.door import serve
+from ledger.api.schemas import describe, summary
+from ledger.catalog import OPERATIONS, Operation
+
+PARAMETER = re.compile(r"\{(\w+)\}")
+
+
+def add_all(api: NinjaAPI) -> None:
+    """Add every operation under its path, grouped by the first word of it."""
+    routers: dict[str, Router] = {}
+    for operation in sorted(_reachable(), key=_last_where_any_path_fits):
+        method, path = operation.http or ("", "")
+        noun = path.split("/")[1]
+        router = routers.setdefault(noun, Router(tags=[noun]))
+        router.add_api_operation(
+            # An id may hold a slash, so each parameter takes whatever fits.
+            PARAMETER.sub(r"{path:\1}", path),
+            [method],
+            _view(operation, path),
+            operation_id=operation.name,
+            summary=summary(operation.name),
+            openapi_extra=describe(operation),
+        )
+    for router in routers.values():
+        api.add_router("", router)
+
+
+def _reachable() -> list[Operation]:
+    return [operation for operation in OPERATIONS.values() if operation.http]
+
+
+def _last_where_any_path_fits(operation: Operation) -> bool:
+    """Sort behind everything else a path that ends in a parameter: it would take theirs too."""
+    return operation.http is not None and operation.http[1].endswith("}")
+
+
+def _view(operation: Operation, path: str) -> Callable[..., HttpResponse]:
+    """Return the view of one operation, with the parameters of its path in its signature."""
+
+    def view(request: HttpRequest, **path: str) -> HttpResponse:
+        return serve(operation, request, **path)
+
+    view.__name__ = operation.name
+    in_path = [
+        Parameter(name, Parameter.KEYWORD_ONLY, annotation=str) for name in PARAMETER.findall(path)
+    ]
+    request = Parameter("request", Parameter.POSITIONAL_OR_KEYWORD, annotation=HttpRequest)
+    view.__signature__ = Signature([request, *in_path])  # type: ignore[attr-defined]
+    return view
