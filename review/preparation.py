@@ -32,8 +32,7 @@ def steps(*, demo: bool) -> list[Step]:
     """List the steps in their order."""
     prepared = [
         Step("roles", _roles),
-        Step("tables", _command("migrate", interactive=False)),
-        Step("policies and rules", _command("setup_ledger")),
+        Step("tables, policies and rules", _command("migrate", interactive=False)),
         Step("static files", _static),
         Step("administrator", _admin),
     ]

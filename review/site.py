@@ -1,9 +1,71 @@
-"""The console's admin site."""
+"""The admin site of the console: its addresses, its frame, and what may be registered on it."""
+
+from typing import Any
 
 from django.contrib.admin import AdminSite
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, URLResolver, path, reverse
+
+from review.policy import policies
+from review.queue import waiting_count
+from review.roles import VIEW
+
+# What the header leads to: label, name of the address, right.
+_PAGES = (
+    ("Queue", "review_queue"),
+    ("Jobs", "ledger_job_changelist"),
+    ("Dead letters", "ledger_failedjob_changelist"),
+    ("Keys", "ledger_idem_changelist"),
+    ("Workflows", "ledger_workflow_changelist"),
+    ("Providers", "ledger_provider_changelist"),
+    ("Policies", "ledger_policy_changelist"),
+    ("Audit", "ledger_auditevent_changelist"),
+)
 
 
 class ConsoleSite(AdminSite):
-    """The stock admin under our own name."""
+    """The stock admin under our own name, with the queue as its first page."""
 
     site_title = site_header = "Landed"
+    site_url = None
+    enable_nav_sidebar = False
+
+    def get_urls(self) -> list[URLPattern | URLResolver]:
+        """Put the console's own pages before the admin's."""
+        # The views need the models, and this module is imported before they are ready.
+        from review.views import act, item, queue  # noqa: PLC0415
+
+        own: list[URLPattern | URLResolver] = [
+            path("queue/", self.admin_view(queue.queue), name="review_queue"),
+            path(
+                "queue/conflict/<int:conflict_id>/preview/",
+                self.admin_view(item.preview),
+                name="review_preview",
+            ),
+            path(
+                "queue/conflict/<int:conflict_id>/<slug:verb>/",
+                self.admin_view(act.act),
+                name="review_act",
+            ),
+            path(
+                "queue/<slug:source>/<str:item_id>/", self.admin_view(item.item), name="review_item"
+            ),
+        ]
+        return own + super().get_urls()
+
+    def index(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Lead to the queue: it is what people come for."""
+        return HttpResponseRedirect(reverse("admin:review_queue"))
+
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        """Add the header's pages, the number that waits, and whether this is a demo."""
+        context = super().each_context(request)
+        inside = context["has_permission"] and request.user.has_perm(VIEW)
+        context["demo"] = policies()["demo"] is True
+        context["pages"] = (
+            [(label, reverse(f"admin:{name}")) for label, name in _PAGES] if inside else []
+        )
+        context["waiting"] = waiting_count() if inside else ""
+        return context

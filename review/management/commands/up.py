@@ -4,15 +4,15 @@ Lives here: the order of things and the words for it. The steps are in review/pr
 handling of processes in review/supervisor.py.
 """
 
+import http.client
 import json
 import os
 import signal
 import socket
 import sys
 import time
-import urllib.error
-import urllib.request
 from argparse import ArgumentParser
+from http import HTTPStatus
 from types import FrameType
 from typing import Any
 
@@ -52,10 +52,11 @@ class Command(BaseCommand):
         self._refuse_taken_port(port)
         for number in STOP_SIGNALS:
             signal.signal(number, _interrupt)
+        os.environ.setdefault("LANDED_URL", self._address)  # for every process started here
         supervisor = Supervisor(_programs(port, demo=not no_demo), self._say)
         try:
             self._prepare(demo=not no_demo)
-            self._run(supervisor)
+            self._run(supervisor, port)
         except KeyboardInterrupt:
             self._say("stopping")
         finally:
@@ -112,13 +113,13 @@ class Command(BaseCommand):
 
     # -- while it runs -------------------------------------------------------------------------
 
-    def _run(self, supervisor: Supervisor) -> None:
+    def _run(self, supervisor: Supervisor, port: int) -> None:
         """Keep everything running; tell once when the first page can be seen."""
         page = self._address + reverse("admin:index")
         shown = False
         while True:
             supervisor.tick()
-            if not shown and _answers(page):
+            if not shown and _answers(port):
                 shown = True
                 self._say(f"open {page}  (Ctrl-C here stops everything)")
             if settings.DB_MODE == "embedded" and not embedded.is_alive():
@@ -163,10 +164,14 @@ def _programs(port: int, *, demo: bool) -> list[Program]:
     return programs
 
 
-def _answers(page: str) -> bool:
+def _answers(port: int) -> bool:
     """Say whether the console serves its first page."""
+    connection = http.client.HTTPConnection(HOST, port, timeout=2)
     try:
-        with urllib.request.urlopen(page, timeout=2) as response:  # noqa: S310  our own address
-            return bool(response.status == 200)
-    except (OSError, urllib.error.URLError):
+        # As the proxy in front would ask, where there is one.
+        connection.request("GET", reverse("admin:login"), headers={"X-Forwarded-Proto": "https"})
+        return connection.getresponse().status == HTTPStatus.OK
+    except (OSError, http.client.HTTPException):
         return False
+    finally:
+        connection.close()

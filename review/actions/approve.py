@@ -1,0 +1,23 @@
+"""Approve or reject what another person proposed."""
+
+from collections.abc import Mapping
+
+from ledger.models import Conflict
+from ledger.operations.decisions import approve_decision, reject_decision
+from review.actions.base import Attempt, answered, lock_version, reason
+
+
+def run(conflict: Conflict, actor: str, form: Mapping[str, str]) -> Attempt:
+    """Carry the proposal out as its second person."""
+    result = approve_decision(
+        conflict_id=conflict.id, lock_version=lock_version(form), actor=actor, reason=reason(form)
+    )
+    return answered("approve", result)
+
+
+def reject(conflict: Conflict, actor: str, form: Mapping[str, str]) -> Attempt:
+    """Throw the proposal away; the item stays open."""
+    result = reject_decision(
+        conflict_id=conflict.id, lock_version=lock_version(form), actor=actor, reason=reason(form)
+    )
+    return answered("reject", result)

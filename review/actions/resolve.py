@@ -1,0 +1,58 @@
+"""Resolve: apply, keep or merge a change; say that a send landed or did not; accept new content."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ledger.models import Conflict
+from ledger.operations.decisions import decide_conflict
+from review.actions.base import Attempt, answered, lock_version, optional, reason, revision
+from review.compare import compare
+from review.errors import IncompleteError
+from review.items import reading
+from review.items.fields import choices, sides
+from review.jsonvalue import wire
+from review.merge import outcome
+from review.verbs import AS_SHOWN
+
+# Decisions for which the reason is also the statement of what the person knows.
+_STATED = frozenset({"landed", "not_landed"})
+
+
+def run(conflict: Conflict, actor: str, form: Mapping[str, str]) -> Attempt:
+    """Decide a conflict as the form says; the row as shown becomes apply or merge."""
+    decision = form.get("decision", "")
+    version, why = lock_version(form), reason(form)
+    extra: dict[str, Any] = {}
+    if decision == AS_SHOWN:
+        decision, extra = _as_shown(conflict, form)
+    if decision in _STATED:
+        extra = {"statement": why, "provider_ref": optional(form, "provider_ref")}
+    result = decide_conflict(
+        conflict_id=conflict.id,
+        lock_version=version,
+        actor=actor,
+        decision=decision,
+        reason=why,
+        revision_seen=revision(form),
+        **extra,
+    )
+    return answered(decision, result)
+
+
+def _as_shown(conflict: Conflict, form: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
+    """Turn the choices into a decision and the values to write."""
+    inside = conflict.target and conflict.record_key and not conflict.external
+    now = reading.latest(conflict.target, conflict.record_key) if inside else None
+    base, attempted, current = sides(conflict, now, reading.revision_column(conflict.target))
+    comparison = compare(base.value, attempted.value, current.value)
+    picks, _names = choices(comparison, attempted.value, form)
+    chosen = outcome(attempted.value, current.value, picks)
+    if chosen.problems:
+        raise IncompleteError(dict(chosen.problems))
+    if not chosen.changes:
+        raise IncompleteError(
+            {"choice": "Nothing would be written. Choose a value, or keep current."}
+        )
+    if chosen.decision == "apply":
+        return "apply", {}
+    return "merge", {"changes": {name: wire(value) for name, value in chosen.changes.items()}}

@@ -1,0 +1,160 @@
+"""What every ledger table shares in the admin: nobody changes a row, no value is fetched whole.
+
+Verbs are own POST views (review.views.act), never the change form, which is atomic. An action that
+is added here must name its permissions: a test enumerates them.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+from django.contrib import admin
+from django.core.paginator import Paginator
+from django.db import models
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from review.items.reading import json_text, preview
+from review.roles import VIEW, VIEW_PAYLOAD
+from review.text import shown
+
+# Counting stops here, so that a list of ten million rows opens like one of ten.
+_COUNT_CAP = 10_000
+_CELL = 120
+
+
+class CappedPaginator(Paginator):
+    """Counts no further than the cap; what lies behind it is found by search."""
+
+    @cached_property
+    def count(self) -> int:
+        """Return the number of rows, at most the cap."""
+        rows = self.object_list
+        if isinstance(rows, QuerySet):
+            return len(rows.order_by().values_list("pk")[:_COUNT_CAP])
+        return super().count
+
+
+class GuardedAdmin(admin.ModelAdmin):
+    """A read-only table: exact search, bounded cells, values only for who may see payloads."""
+
+    search_exact: Sequence[str] = ()
+    list_per_page = 50
+    show_full_result_count = False
+    paginator = CappedPaginator
+    ordering = ("-pk",)
+    # Columns whose values are content, beside every JSON column.
+    content: Sequence[str] = ()
+    hidden: Sequence[str] = ()
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """Show the table to who may see the console."""
+        return request.user.has_perm(VIEW)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Show rows to who may see the console."""
+        return request.user.has_perm(VIEW)
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Refuse: rows come from operations."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Refuse: rows change through operations."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Refuse: the ledger archives, it does not delete."""
+        return False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Leave every JSON and binary column in the database."""
+        return super().get_queryset(request).defer(*(field.name for field in self._heavy()))
+
+    def get_search_fields(self, request: HttpRequest) -> Sequence[str]:
+        """Show the search box where exact search has columns."""
+        return self.search_exact
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Find rows by exact value; anything else would read the whole table."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        condition = Q()
+        for name in self.search_exact:
+            field = self.opts.get_field(name)
+            if isinstance(field, models.IntegerField) and not (term.isascii() and term.isdigit()):
+                continue
+            condition |= Q(**{name: term})
+        return (queryset.filter(condition) if condition else queryset.none()), False
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[Any]:
+        """List every column; content columns as bounded previews."""
+        allowed = request.user.has_perm(VIEW_PAYLOAD)
+        heavy = {field.name: field for field in self._heavy()}
+        names = [field.name for field in self.opts.concrete_fields if field.name not in self.hidden]
+        return [
+            _previewer(heavy[name], allowed=allowed) if name in heavy else name for name in names
+        ]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[Any]:
+        """Make every field read-only."""
+        return self.get_fields(request, obj)
+
+    def _heavy(self) -> list["models.Field[Any, Any]"]:
+        return [
+            field
+            for field in self.opts.concrete_fields
+            if isinstance(field, models.JSONField | models.BinaryField)
+            or field.name in self.content
+        ]
+
+
+def _previewer(
+    field: "models.Field[Any, Any]", *, allowed: bool
+) -> Callable[[Any], SafeString | str]:
+    """Make the read-only field that shows one content column of one row, bounded."""
+
+    def show(row: Any) -> SafeString | str:
+        if isinstance(field, models.BinaryField):
+            return _digest(row, field)
+        if not allowed:
+            return "hidden: your role may not see payloads"
+        text = (
+            type(row)
+            .objects.filter(pk=row.pk)
+            .annotate(bounded_text=json_text(field.name, 65_536))
+            .values_list("bounded_text", flat=True)
+            .first()
+        )
+        if text is None:
+            return "-"
+        seen = preview(field.name, text).preview
+        return format_html('<pre class="payload">{}</pre>{}', seen.text, "cut" if seen.cut else "")
+
+    show.__name__ = field.name
+    show.short_description = field.verbose_name  # type: ignore[attr-defined]
+    return show
+
+
+def _digest(row: Any, field: "models.Field[Any, Any]") -> str:
+    """Show bytes of a fixed size, such as a hash; longer ones are not read."""
+    if field.name not in {"sha256", "body_sha256", "payload_sha256", "row_hash", "root_hash"}:
+        return "bytes, not shown"
+    value = getattr(row, field.name)
+    return bytes(value).hex() if value is not None else "-"
+
+
+def bounded(name: str, label: str = "") -> Callable[[Any], str]:
+    """Make a list column that shows a stored text cut and without hidden characters."""
+
+    @admin.display(description=label or name.replace("_", " "), empty_value="-")
+    def column(row: Any) -> str:
+        return shown(getattr(row, name), _CELL) or "-"
+
+    column.__name__ = name
+    return column

@@ -1,0 +1,54 @@
+"""People and their roles: Django's own tables, with one door shut.
+
+Whoever may put people into roles may not make superusers or edit one: that would be a way around
+every other right.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.models import Group, User
+from django.http import HttpRequest
+
+# Importing Django's own pages registers them.
+admin.site.unregister([User, Group])
+
+_SUPERUSER_ONLY = ("is_superuser", "user_permissions")
+
+
+@admin.register(User)
+class PersonAdmin(UserAdmin):
+    """A person: name, password, role."""
+
+    list_display = ("username", "is_active", "is_staff", "last_login")
+    list_filter = ("is_active", "groups")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[str]:
+        """Leave single rights and superusers to superusers; roles come from groups."""
+        fields = super().get_readonly_fields(request, obj)
+        return fields if request.user.is_superuser else [*fields, *_SUPERUSER_ONLY]
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Keep a superuser's row, password included, out of others' hands."""
+        if obj is not None and obj.is_superuser and not request.user.is_superuser:
+            return False
+        return super().has_change_permission(request, obj)
+
+
+@admin.register(Group)
+class RoleAdmin(GroupAdmin):
+    """A role; its rights are made by review.roles at every migrate."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Refuse: roles are code."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Refuse: roles are code."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Refuse: roles are code."""
+        return False

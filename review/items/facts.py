@@ -1,0 +1,125 @@
+"""The small print of an item: its chips, its facts, and the four facts of the audit."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.urls import reverse
+
+from ledger.models import Conflict, Job, Provider, Workflow
+from review.items.page import Chip, Fact
+from review.items.sends import settle_left
+from review.text import counted, listed, shown
+from review.verbs import Kind
+from review.verdict import CLASS_NAMES
+
+# Losses counted per record; the caller stops there.
+_ALIKE_CAP = 100
+_EXECUTION_HINT = "a green tick there proves nothing about the effect"
+
+
+def chips_of(conflict: Conflict, kind: Kind, provider: Provider | None, alike: int) -> list[Chip]:
+    """Return the labels beside the title."""
+    chips = [Chip(kind.label, kind.tone, kind.icon)]
+    if provider:
+        chips.append(Chip(CLASS_NAMES.get(provider.class_field, provider.class_field)))
+    if conflict.sensitive:
+        chips.append(Chip("sensitive field", "plain", "◆"))
+    if conflict.external:
+        chips.append(Chip("posted from outside"))
+    if alike > 1:
+        chips.append(
+            Chip(f"{counted(alike, 'loss', 'losses', capped=alike == _ALIKE_CAP)} on this record")
+        )
+    if conflict.proposed_by and conflict.state == "open":
+        chips.append(Chip("waits for a second person", "unknown", "◐"))
+    return chips
+
+
+def facts_of(
+    conflict: Conflict,
+    job: Job | None,
+    provider: Provider | None,
+    workflow: Workflow | None,
+    now: datetime,
+) -> list[Fact]:
+    """Return the facts panel; what is not known is left out, not shown as blank."""
+    facts = [
+        Fact("Workflow", shown(conflict.workflow, 80), _version(conflict.workflow_version)),
+        _execution(conflict, job, workflow),
+        Fact("Effect", shown(conflict.effect, 80), _version(conflict.effect_version)),
+        Fact("Key", shown(conflict.idem_key, 120), mono=True),
+        Fact("Lost", at=conflict.created_at),
+        Fact("Attempt", str(conflict.attempt) if conflict.attempt > 1 else ""),
+    ]
+    if job:
+        facts += _job_facts(job, provider, now)
+    return [fact for fact in facts if fact.value or fact.at]
+
+
+def _job_facts(job: Job, provider: Provider | None, now: datetime) -> list[Fact]:
+    hint = (
+        "registered by itself; its class is a guess"
+        if provider and provider.auto_registered
+        else ""
+    )
+    settle = settle_left(job, now) if provider and provider.class_field == "advisory_handle" else ""
+    return [
+        Fact("Provider", shown(job.provider, 80), hint or ("" if provider else "not registered")),
+        Fact("Provider key", _other_than(job.provider_key, job.idem_key), mono=True),
+        Fact("Handle", shown(job.handle, 120), mono=True),
+        Fact("Reference", shown(job.provider_ref, 120), mono=True),
+        Fact("Marked", at=job.first_marked_at),
+        Fact("Attempts", str(job.attempts)),
+        Fact("Resends", str(job.resends)),
+        Fact("Settle window", settle),
+        Fact("Job", shown(job.id, 80), f"now {job.state}", mono=True, href=_admin("job", job.id)),
+    ]
+
+
+def detail_facts(detail: Mapping[str, Any]) -> list[Fact]:
+    """Return what the ledger noted about the loss itself."""
+    allowed = detail.get("allowed")
+    moves = [move for move in allowed if isinstance(move, str)] if isinstance(allowed, list) else []
+    hint, reason = detail.get("hint"), detail.get("reason")
+    facts = [
+        Fact("Allowed from there", listed([shown(move, 40) for move in moves], most=8)),
+        Fact("The table says", shown(hint, 300) if isinstance(hint, str) else ""),
+        Fact("In review because", shown(reason, 200) if isinstance(reason, str) else ""),
+    ]
+    return [fact for fact in facts if fact.value]
+
+
+def _execution(conflict: Conflict, job: Job | None, workflow: Workflow | None) -> Fact:
+    execution = conflict.execution_id or (job.execution_id if job else None)
+    href = ""
+    if (
+        execution
+        and workflow
+        and workflow.editor_url
+        and workflow.editor_url.startswith(("http://", "https://"))
+    ):
+        href = f"{workflow.editor_url.rstrip('/')}/executions/{execution}"
+    return Fact("Execution", shown(execution, 60), _EXECUTION_HINT if execution else "", href=href)
+
+
+def _version(number: object) -> str:
+    return f"version {shown(number, 40)}" if number else ""
+
+
+def _other_than(value: str, known: str) -> str:
+    return "" if value == known else shown(value, 120)
+
+
+def _admin(model: str, pk: str) -> str:
+    return reverse(f"admin:ledger_{model}_change", args=[pk])
+
+
+def four_of(conflict: Conflict) -> dict[str, str]:
+    """Return the four facts every audit row holds, as the loss recorded them."""
+    return {
+        "key": shown(conflict.idem_key or "(none)", 300),
+        "expected hash": shown(conflict.expected_hash, 120),
+        "actual hash": shown(conflict.actual_hash, 120),
+        "rows written": str(conflict.row_count),
+    }

@@ -1,0 +1,49 @@
+"""Which decisions a person is offered, the sentence beside each, and why one is not allowed.
+
+What stands here is courtesy: the right is checked again where the verb runs, and the ledger
+decides.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.urls import reverse
+
+from review.items.page import Offer
+from review.roles import RIGHT_WORDS
+from review.verbs import Decision
+
+type User = AbstractBaseUser | AnonymousUser
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The words that fill a sentence's places, and the reasons that forbid single decisions."""
+
+    words: Mapping[str, str]
+    forbidden: Mapping[str, str] = field(default_factory=dict)
+
+
+def offer(
+    decisions: Iterable[Decision], conflict_id: int, user: User, places: Places, closed: str = ""
+) -> list[Offer]:
+    """Return the decisions of an item for this person; closed says why none is allowed."""
+    return [
+        Offer(
+            decision,
+            decision.blast.format_map(places.words),
+            reverse("admin:review_act", args=[conflict_id, decision.verb]),
+            closed
+            or places.forbidden.get(decision.decision, "")
+            or lacking(user, decision.permission),
+        )
+        for decision in decisions
+    ]
+
+
+def lacking(user: User, permission: str) -> str:
+    """Say which right is missing, or nothing."""
+    if user.has_perm(permission):  # type: ignore[union-attr]
+        return ""
+    return f"Your role may not {RIGHT_WORDS[permission]}. Ask an administrator."

@@ -1,0 +1,229 @@
+"""The page of anything else that waits: its facts, its timeline, and where to look."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from ledger.models import BatchRun, FailedJob, Idem, Job, OutboxMessage
+from ledger.models.base import GuardedModel
+from review.items import reading, timeline
+from review.items.offers import User
+from review.items.page import Chip, Fact, ItemPage, Payload
+from review.items.stories import bold
+from review.jsonvalue import Preview
+from review.roles import VIEW_PAYLOAD
+from review.text import counted, shown
+from review.verbs import OTHER_SOURCES, kind_of
+
+MODELS: Mapping[str, type[GuardedModel]] = {
+    "failed_job": FailedJob,
+    "job": Job,
+    "batch": BatchRun,
+    "outbox": OutboxMessage,
+    "key": Idem,
+}
+_DEFERRED: Mapping[str, tuple[str, ...]] = {
+    "failed_job": ("payload", "event"),
+    "job": ("payload", "event", "last_close"),
+    "outbox": ("payload",),
+    "key": ("result",),
+}
+
+
+def find(source: str, item_id: str) -> Any:
+    """Return the row behind an item of another source, JSON deferred, or None."""
+    if source not in MODELS:
+        return None
+    rows = MODELS[source].objects.defer(*_DEFERRED.get(source, ()))
+    try:
+        return rows.filter(pk=item_id).first()
+    except (ValueError, ValidationError, OverflowError):
+        return None
+
+
+def page(source: str, row: Any, user: User) -> ItemPage:
+    """Build the page; it shows and links, the ledger has the verbs of conflicts only."""
+    kind = kind_of(source, source)
+    title, story, facts = _TELL[source](row)
+    subject = _subject(source, row)
+    return ItemPage(
+        source=source,
+        item_id=str(row.pk),
+        kind=OTHER_SOURCES[source],
+        title=title,
+        story=story,
+        chips=[Chip(kind.label, kind.tone, kind.icon)],
+        facts=[fact for fact in facts if fact.value or fact.at],
+        timeline=timeline.of_subject(**subject) if subject else [],
+        opened_at=row.waiting_since,
+        payloads=_payloads(source, row, user),
+        links=_links(source, row),
+    )
+
+
+def _failed(row: FailedJob) -> tuple[str, SafeString, list[Fact]]:
+    node = format_html(" at the node {}", bold(row.error_node)) if row.error_node else ""
+    story = format_html(
+        "{} failed{} with: {}. It was retried {} and is not retried by itself any more.",
+        bold(row.workflow_name),
+        node,
+        bold(shown(row.error_message or "no message", 300)),
+        counted(row.retry_count, "time"),
+    )
+    return (
+        f"{shown(row.workflow_name, 80)}: {shown(row.error_message or 'failed', 120)}",
+        story,
+        [
+            Fact("State", row.state),
+            Fact("Item", shown(row.item_key, 120), mono=True),
+            Fact("Effect", shown(row.effect, 80)),
+            Fact("Node", shown(row.error_node, 80)),
+            Fact("Failed", at=row.failed_at),
+            Fact("Retries", str(row.retry_count)),
+            Fact("Next retry", at=row.next_retry_at),
+        ],
+    )
+
+
+def _job(row: Job) -> tuple[str, SafeString, list[Fact]]:
+    story = format_html(
+        "This job of {} is due and no worker takes it. Nothing was sent. Start its worker, or see "
+        "whether the workflow that should take it is active.",
+        bold(row.workflow),
+    )
+    return (
+        f"{shown(row.effect, 80)}: nobody takes this job",
+        story,
+        [
+            Fact("State", row.state),
+            Fact("Workflow", shown(row.workflow, 80)),
+            Fact("Provider", shown(row.provider, 80)),
+            Fact("Key", shown(row.idem_key, 120), mono=True),
+            Fact("Due", at=row.run_after),
+            Fact("Attempts", str(row.attempts)),
+            Fact("Lane", shown(row.serial_key, 80), mono=True),
+        ],
+    )
+
+
+def _batch(row: BatchRun) -> tuple[str, SafeString, list[Fact]]:
+    what = "failed" if row.status == "failed" else "stopped without a word"
+    story = format_html(
+        "The import of {} {} after {}. Starting it again resumes at its cursor; nothing is done "
+        "twice.",
+        bold(row.workflow_name),
+        what,
+        counted(row.items_processed, "item"),
+    )
+    return (
+        f"Import of {shown(row.workflow_name, 80)} {what}",
+        story,
+        [
+            Fact("Status", row.status),
+            Fact("Cursor", shown(row.last_cursor, 120), mono=True),
+            Fact("Items", f"{row.items_processed:,}"),
+            Fact("Started", at=row.started_at),
+            Fact("Last sign of life", at=row.heartbeat_at),
+            Fact("Error", shown(row.last_error)),
+        ],
+    )
+
+
+def _outbox(row: OutboxMessage) -> tuple[str, SafeString, list[Fact]]:
+    story = format_html(
+        "The message {} about {} could not be delivered; its retries are used up. What it tells of "
+        "is safe in the ledger; only the receiver does not know.",
+        bold(row.topic),
+        bold(row.subject),
+    )
+    return (
+        f"{shown(row.topic, 80)}: message given up",
+        story,
+        [
+            Fact("Subject", shown(row.subject, 120), mono=True),
+            Fact("Attempts", str(row.attempts)),
+            Fact("Written", at=row.created_at),
+            Fact("Given up", at=row.given_up_at),
+            Fact("Last error", shown(row.last_error)),
+        ],
+    )
+
+
+def _idem(row: Idem) -> tuple[str, SafeString, list[Fact]]:
+    if row.status == "pending":
+        story = format_html(
+            "The key {} was taken by {} and nothing was done under it since. No job belongs to it.",
+            bold(row.idem_key),
+            bold(row.workflow),
+        )
+        title = "a key is pending and nobody works on it"
+    else:
+        story = format_html(
+            "The key {} should have been archived, but an open item or an unfinished job holds it.",
+            bold(row.idem_key),
+        )
+        title = "a key is overdue but held"
+    return (
+        f"{shown(row.idem_key, 80)}: {title}",
+        story,
+        [
+            Fact("Status", row.status),
+            Fact("Effect", shown(row.effect, 80)),
+            Fact("Workflow", shown(row.workflow, 80)),
+            Fact("Claimed", at=row.claimed_at),
+            Fact("Kept until", at=row.retain_until),
+        ],
+    )
+
+
+_TELL: Mapping[str, Callable[[Any], tuple[str, SafeString, list[Fact]]]] = {
+    "failed_job": _failed,
+    "job": _job,
+    "batch": _batch,
+    "outbox": _outbox,
+    "key": _idem,
+}
+
+
+def _subject(source: str, row: Any) -> dict[str, str]:
+    """Return what the audit rows of this item are found by."""
+    if source in ("job", "key"):
+        return {"key": row.idem_key}
+    if source == "failed_job" and row.job_id:
+        return {"job_id": row.job_id}
+    return {}
+
+
+def _payloads(source: str, row: Any, user: User) -> list[Payload]:
+    allowed = user.has_perm(VIEW_PAYLOAD)  # type: ignore[union-attr]
+    column = {"failed_job": "payload", "outbox": "payload", "key": "result"}.get(source)
+    if source == "job":
+        return [reading.payload_of_job(row, allowed=allowed)]
+    if column is None:
+        return []
+    label = column.capitalize()
+    if not allowed:
+        return [Payload(label, Preview("", cut=False), hidden=True)]
+    text = (
+        MODELS[source]
+        .objects.filter(pk=row.pk)
+        .annotate(text=reading.json_text(column, reading.PREVIEW_LIMIT))
+        .values_list("text", flat=True)
+        .first()
+    )
+    return [reading.preview(label, text)] if text is not None else []
+
+
+def _links(source: str, row: Any) -> list[tuple[str, str]]:
+    links = []
+    if getattr(row, "job_id", None):
+        links.append(("The job", reverse("admin:ledger_job_change", args=[row.job_id])))
+    if source == "job":
+        links.append(("Its key", reverse("admin:ledger_idem_change", args=[row.idem_key])))
+    model = MODELS[source]._meta.model_name
+    links.append(("The whole row", reverse(f"admin:ledger_{model}_change", args=[row.pk])))
+    return links

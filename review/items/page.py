@@ -1,0 +1,196 @@
+"""What an item page consists of: dataclasses only, rendered by templates/review/item.html."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.utils.safestring import SafeString
+
+from review.compare import Comparison, Row
+from review.jsonvalue import Preview
+from review.merge import Outcome, Pick
+from review.verbs import Decision, Kind
+from review.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A short label beside the title."""
+
+    text: str
+    tone: str = "plain"
+    icon: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One line of the facts panel."""
+
+    label: str
+    value: str = ""
+    hint: str = ""
+    mono: bool = False
+    at: datetime | None = None
+    chip: str = ""
+    href: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the timeline."""
+
+    at: datetime
+    tone: str
+    text: SafeString
+    more: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A decision as offered to this person: sentence, address, and why it is not allowed."""
+
+    decision: Decision
+    blast: str
+    url: str
+    disabled: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Banner:
+    """What just happened, or what stands in the way, above the item."""
+
+    tone: str
+    title: str
+    text: str
+    next: str = ""
+
+    @property
+    def icon(self) -> str:
+        """A sign that carries the tone without colour."""
+        return {"ok": "✓", "warn": "!", "bad": "✕", "unknown": "?"}.get(self.tone, "·")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The head of one side of the compare: a title, who made it, when."""
+
+    title: str
+    who: str = ""
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRow:
+    """One differing field with what a person needs to choose: owner, sensitivity, the choice."""
+
+    row: Row
+    number: int | None
+    pick: Pick | None
+    owner: str = ""
+    sensitive: bool = False
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One accepted change of the record between the version read and now."""
+
+    revision: str
+    workflow: str
+    fields: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class FieldPart:
+    """The compare of a refused field change."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[FieldRow, ...]
+    comparison: Comparison
+    written: Outcome | None
+    version_now: str
+    version_after: str
+    versions: tuple[Version, ...] = ()
+    two_sided: bool = False
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceLine:
+    """One thing somebody outside said, or that nobody said anything."""
+
+    at: datetime
+    text: str
+    mono: str
+    chip: Chip
+
+
+@dataclass(frozen=True, slots=True)
+class SendPart:
+    """The verdict of an uncertain send and the evidence behind it."""
+
+    verdict: Verdict
+    evidence: tuple[EvidenceLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """A bounded preview of stored content; text is empty where the reader may not see it."""
+
+    label: str
+    preview: Preview
+    size: int | None = None
+    problem: str = ""
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A decision that waits for a second person."""
+
+    by: str
+    at: datetime | None
+    decision: str
+    reason: str
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What was decided: by whom, when, why, and until when it can be taken back."""
+
+    state: str
+    decision: str
+    by: str
+    at: datetime | None
+    reason: str
+    undo_until: datetime | None = None
+    resulting: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPage:
+    """Everything one item page shows."""
+
+    source: str
+    item_id: str
+    kind: Kind
+    title: str
+    story: SafeString
+    chips: Sequence[Chip]
+    facts: Sequence[Fact]
+    timeline: Sequence[Entry] = ()
+    four: Mapping[str, str] = field(default_factory=dict)
+    offers: Sequence[Offer] = ()
+    needs: frozenset[str] = frozenset()
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    lock_version: int | None = None
+    revision_seen: str = ""
+    opened_at: datetime | None = None
+    fields: FieldPart | None = None
+    send: SendPart | None = None
+    payloads: Sequence[Payload] = ()
+    proposal: Proposal | None = None
+    decided: Decided | None = None
+    links: Sequence[tuple[str, str]] = ()

@@ -1,0 +1,189 @@
+"""Bounded reads of the ledger for the console: no stored value is fetched whole.
+
+JSON columns are deferred and read as the first characters of their text; bytes by substring. What
+comes back is parsed here or said to be unreadable, never an exception.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import BinaryField, F, Func, QuerySet, TextField, Value
+from django.db.models.functions import Cast, Left, Length
+
+from ledger.models import Conflict, FieldOwnership, Job, PayloadBody, RecordHistory, Target
+from review.items.page import Payload, Version
+from review.jsonvalue import MISSING, PREVIEW_LIMIT, Preview, UnreadableError, parse, pretty
+from review.text import listed, shown, visible
+
+# One side of a compare: more than any record a person compares by eye.
+SIDE_LIMIT = 262_144
+# Versions listed between the one read and now.
+_VERSIONS = 20
+# A key whose value is a secret in any system; it is masked even for who may see payloads.
+_SECRETS = (
+    "password",
+    "passwd",
+    "secret",
+    "token",
+    "authorization",
+    "api_key",
+    "apikey",
+    "cvc",
+    "iban",
+)
+
+_JSON_OF_CONFLICT = ("attempted", "base_snapshot", "current_snapshot", "event")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One stored JSON value: parsed, or its text with the reason why it could not be."""
+
+    value: Any = MISSING
+    text: str = ""
+    problem: str = ""
+
+    @property
+    def usable(self) -> bool:
+        """Whether the value may be compared and written from."""
+        return not self.problem
+
+
+def json_text(column: str, limit: int = SIDE_LIMIT) -> Left:
+    """Select the first characters of a JSON column's text."""
+    return Left(Cast(column, TextField()), limit + 1)
+
+
+def side(text: str | None, *, wrapped: bool = False, limit: int = SIDE_LIMIT) -> Side:
+    """Read one JSON text; SQL NULL is a missing side, JSON null is a value."""
+    if text is None:
+        return Side()
+    if len(text) > limit:
+        return Side(text=text[:limit], problem="too large to compare field by field")
+    try:
+        value = parse(text)
+    except UnreadableError as error:
+        return Side(text=text, problem=f"not readable as JSON ({error})")
+    return Side(_unwrapped(value) if wrapped else value, text)
+
+
+def _unwrapped(value: Any) -> Any:
+    """Take a value out of the wrapper that tells null from missing."""
+    return value["value"] if isinstance(value, dict) and list(value) == ["value"] else value
+
+
+def conflict_query() -> QuerySet[Conflict]:
+    """Select conflicts with their JSON columns deferred and read as bounded text."""
+    texts = {f"{column}_text": json_text(column) for column in _JSON_OF_CONFLICT}
+    small = {
+        f"{column}_text": json_text(column, 16_384)
+        for column in ("proposed", "resolution", "detail")
+    }
+    return Conflict.objects.defer(*_JSON_OF_CONFLICT, "proposed", "resolution", "detail").annotate(
+        **texts, **small
+    )
+
+
+def job_query() -> QuerySet[Job]:
+    """Select jobs with their payload deferred."""
+    return Job.objects.defer("payload", "event", "last_close")
+
+
+def history(target: str, record_key: str, after: str | None) -> list[Version]:
+    """List the accepted changes since a version, oldest first."""
+    rows = RecordHistory.objects.filter(target=target, record_key=record_key).defer("row_data")
+    if after and after.lstrip("-").isdigit():
+        rows = rows.filter(revision__gt=int(after))
+    return [
+        Version(
+            str(row.revision),
+            shown(row.by_workflow or "(direct SQL)", 80),
+            listed([shown(name, 60) for name in row.changed], most=6) or "nothing",
+            row.at,
+        )
+        for row in rows.order_by("revision")[:_VERSIONS]
+    ]
+
+
+def revision_column(target: str | None) -> str:
+    """Return the column that numbers a target's versions; empty for a store outside."""
+    inside = Target.objects.filter(pk=target, external=False)
+    return inside.values_list("revision_column", flat=True).first() or ""
+
+
+def latest(target: str, record_key: str) -> RecordHistory | None:
+    """Return the newest stored version of a record, its row as bounded text in row_text."""
+    return (
+        RecordHistory.objects.filter(target=target, record_key=record_key)
+        .defer("row_data")
+        .annotate(row_text=json_text("row_data"))
+        .order_by("-revision")
+        .first()
+    )
+
+
+def owners(target: str, fields: list[str]) -> dict[str, tuple[list[str], bool]]:
+    """Return per field who may write it and whether it is sensitive."""
+    found: dict[str, tuple[list[str], bool]] = {}
+    for row in FieldOwnership.objects.filter(target=target, field__in=fields[:200]):
+        names, sensitive = found.get(row.field, ([], False))
+        found[row.field] = ([*names, row.workflow], sensitive or row.sensitive)
+    return found
+
+
+def payload_of_job(job: Job, *, allowed: bool) -> Payload:
+    """Preview a job's payload: its raw bytes where they are kept, else its JSON text."""
+    label = "Payload"
+    if not allowed:
+        return Payload(label, Preview("", cut=False), hidden=True)
+    if job.body_sha256:
+        body = (
+            PayloadBody.objects.filter(sha256=job.body_sha256)
+            .annotate(
+                head=Func(
+                    F("body"),
+                    Value(1),
+                    Value(PREVIEW_LIMIT + 1),
+                    function="substring",
+                    output_field=BinaryField(),
+                ),
+                size=Length("body"),
+            )
+            .values("head", "size", "parse_error")
+            .first()
+        )
+        if body:
+            text = bytes(body["head"]).decode("utf-8", errors="replace")
+            return preview(label, text, size=body["size"], problem=body["parse_error"] or "")
+    text = (
+        Job.objects.filter(pk=job.pk)
+        .annotate(text=json_text("payload", PREVIEW_LIMIT))
+        .values_list("text", flat=True)
+        .first()
+    )
+    return preview(label, text or "", problem="" if text else "nothing is stored")
+
+
+def preview(
+    label: str, text: str, *, size: int | None = None, problem: str = "", wrapped: bool = False
+) -> Payload:
+    """Show stored text indented where it is JSON, as it is where it is not; secrets are masked."""
+    cut = len(text) > PREVIEW_LIMIT
+    if not cut and not problem:
+        try:
+            written = pretty(_masked(_unwrapped(parse(text)) if wrapped else parse(text)))
+            return Payload(label, Preview(visible(written.text), written.cut), size)
+        except UnreadableError as error:
+            problem = f"not readable as JSON: {error}"
+    return Payload(label, Preview(visible(text[:PREVIEW_LIMIT]), cut), size, problem[:300])
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: "••••" if any(word in key.lower() for word in _SECRETS) else _masked(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_masked(item) for item in value]
+    return value

@@ -1,0 +1,131 @@
+"""The part of an uncertain send: its verdict, its evidence, and what a second send would mean."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from ledger.models import Evidence, Job, Provider, Workflow
+from review.items.page import Chip, EvidenceLine, SendPart
+from review.text import age, shown
+from review.verdict import CLASS_NAMES, CLASS_WORDS, Piece, Send, judge
+
+# Evidence rows of one job; a provider asked more often than this has told all it knows.
+_EVIDENCE_LIMIT = 60
+
+_EVIDENCE_WORDS: Mapping[str, tuple[str, Chip]] = {
+    "lookup_found": ("{source} has it", Chip("found", "ok", "✓")),
+    "lookup_absent": ("{source} has nothing under that handle", Chip("absent", "plain", "∅")),
+    "lookup_error": ("{source} could not be asked", Chip("look-up failed", "warn", "!")),
+    "receipt": ("the worker brought the provider's answer", Chip("receipt", "ok", "✓")),
+    "late_receipt": (
+        "the worker brought a receipt after it had lost the job; kept, not applied",
+        Chip("late receipt", "ok", "✓"),
+    ),
+    "late_result": (
+        "the worker brought a result after it had lost the job; kept, not applied",
+        Chip("late result", "warn", "!"),
+    ),
+    "error_replayed": ("{source} repeats a stored error", Chip("error repeated", "bad", "✕")),
+    "human_statement": ("a person stated what they know", Chip("statement", "plain", "✎")),
+    "relay_log": ("the relay's log", Chip("relay", "plain", "≡")),
+}
+
+
+def send_part(
+    job: Job, provider: Provider | None, workflow: Workflow | None, holder: str, now: datetime
+) -> SendPart:
+    """Weigh a job's evidence and list it, oldest first."""
+    rows = list(
+        Evidence.objects.filter(job_id=job.id)
+        .defer("body")
+        .order_by("observed_at", "id")[:_EVIDENCE_LIMIT]
+    )
+    verdict = judge(
+        Send(
+            provider=shown(job.provider, 60),
+            provider_class=provider.class_field if provider else "",
+            send_no=job.send_no,
+            marked_at=job.first_marked_at,
+            settle_until=job.settle_until,
+            dominated=bool(workflow and workflow.sends_dominated),
+            holder=holder,
+        ),
+        [
+            Piece(
+                row.kind,
+                row.send_no,
+                shown(row.source, 60),
+                row.provider_ref and shown(row.provider_ref, 80),
+                row.observed_at,
+            )
+            for row in rows
+        ],
+        now,
+    )
+    lines = [_line(row) for row in rows]
+    if job.first_marked_at:
+        lines.append(
+            EvidenceLine(
+                job.first_marked_at,
+                "the send was marked, under the handle",
+                shown(job.handle, 120),
+                Chip(f"send no. {job.send_no or 1}"),
+            )
+        )
+    return SendPart(verdict, tuple(sorted(lines, key=lambda line: line.at)))
+
+
+def _line(row: Evidence) -> EvidenceLine:
+    text, chip = _EVIDENCE_WORDS.get(row.kind, (shown(row.kind, 40), Chip(shown(row.kind, 40))))
+    return EvidenceLine(
+        row.observed_at,
+        text.format(source=shown(row.source, 60)),
+        shown(row.provider_ref, 120),
+        chip,
+    )
+
+
+def class_words(provider: Provider | None) -> dict[str, str]:
+    """Return how a provider treats a repeat: its class by name and in words."""
+    if provider is None:
+        return {
+            "class_name": "unknown provider",
+            "class_words": "is not registered, so nothing is known of how it treats a repeat",
+        }
+    return {
+        "class_name": CLASS_NAMES.get(provider.class_field, provider.class_field),
+        "class_words": CLASS_WORDS.get(provider.class_field, ""),
+    }
+
+
+def may_redrive(job: Job, provider: Provider | None, now: datetime) -> bool:
+    """Say whether the provider still refuses a repeat of this key, as ledger.may_redrive does."""
+    if provider is None or provider.class_field != "forced_unique":
+        return False
+    if job.first_marked_at is None or provider.key_unlimited:
+        return True
+    life = timedelta(seconds=(provider.key_ttl_seconds or 0) - job.lease_seconds)
+    return now < job.first_marked_at + life
+
+
+def resend_words(job: Job, provider: Provider | None, now: datetime, undo_seconds: int) -> str:
+    """Say what a resend does at the provider, and how many effects may be there afterwards."""
+    name = shown(job.provider, 60)
+    undo = f"Undo for {undo_seconds} s."
+    if may_redrive(job, provider, now):
+        return (
+            f"Same key, same content; {name} refuses a repeat. Expected there afterwards: 1. {undo}"
+        )
+    marked = job.first_marked_at is not None
+    count = "1 or 2" if marked else "1"
+    return (
+        f"Same key, same content; {name} may take it twice. "
+        f"Expected there afterwards: {count}. {undo}"
+    )
+
+
+def settle_left(job: Job, now: datetime) -> str:
+    """Say how much of the settle window is left."""
+    if job.settle_until is None:
+        return "not started"
+    left = (job.settle_until - now).total_seconds()
+    return "over" if left <= 0 else f"{age(left)} left"

@@ -1,0 +1,148 @@
+"""What happened, oldest first: an item's audit rows and its record's versions, in words."""
+
+from collections.abc import Iterable
+from functools import reduce
+from operator import or_
+
+from django.db.models import Q
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from ledger.models import AuditEvent, Conflict
+from review.items.page import Entry, Version
+from review.items.stories import bold, version
+from review.text import shown
+
+# Rows of one timeline; more are one click away in the audit list.
+LIMIT = 60
+
+_GOOD = frozenset({"won", "inserted", "matched", "replay", "empty"})
+_REFUSED = frozenset(
+    {
+        "bad_transition",
+        "invalid",
+        "key_is_run_identity",
+        "missing_key",
+        "not_owner_of_field",
+        "rule_failed",
+        "unknown_effect",
+        "unknown_target",
+        "wrong_role",
+    }
+)
+
+# operation: (what it is called when it won, what was tried when it did not)
+_OPERATIONS: dict[str, tuple[str, str]] = {
+    "claim_job": ("claimed the job", "tried to claim the job"),
+    "enqueue_job": ("queued the job", "tried to queue the job"),
+    "claim_next_job": ("took the job from the queue", "tried to take the job"),
+    "heartbeat_job": ("renewed its hold", "tried to renew its hold"),
+    "mark_sending": ("marked the send", "tried to mark the send"),
+    "record_receipt": ("stored the provider's receipt", "brought a receipt"),
+    "complete_job": ("finished the job", "tried to finish the job"),
+    "fail_job": ("reported a failure", "tried to report a failure"),
+    "release_job": ("gave the job back", "tried to give the job back"),
+    "write_fields": ("wrote the record", "tried to write the record"),
+    "post_conflict": ("posted the conflict", "tried to post a conflict"),
+    "take_expired_jobs": ("took the expired job over", "tried to take the job over"),
+    "decide_job": ("decided by the evidence", "tried to decide"),
+    "add_evidence": ("stored evidence", "tried to store evidence"),
+    "look_again": ("looked again", "tried to look again"),
+    "promote_conflicts": ("opened it for a person", "tried to open it"),
+    "decide_conflict": ("decided", "tried to decide"),
+    "approve_decision": ("approved the decision", "tried to approve"),
+    "reject_decision": ("rejected the proposal", "tried to reject"),
+    "withdraw_decision": ("took the decision back", "tried to take it back"),
+}
+
+# outcome: how a lost or refused try ended
+_ENDINGS: dict[str, str] = {
+    "held_by_other": "somebody else holds it",
+    "in_review": "it waits for a person",
+    "dead_lettered": "it is a dead letter",
+    "lost_claim": "the job is gone",
+    "lost_record": "the row is gone",
+    "stale_version": "the record had moved",
+    "rule_failed": "a rule refused it",
+    "not_owner_of_field": "the field belongs to another workflow",
+    "bad_transition": "that move is not allowed",
+    "payload_mismatch": "the content differs from the first time",
+    "result_mismatch": "another result is stored",
+    "already_applied": "it was applied before",
+    "superseded": "a newer version stands",
+    "already_marked": "the send was marked before",
+    "already_done": "it was done already",
+    "already_decided": "somebody had decided",
+    "already_terminal": "it had ended",
+    "lease_expired": "its hold had run out",
+    "key_mismatch": "the key is another one",
+    "missing_key": "it has no key",
+    "key_is_run_identity": "the key was a run's id",
+    "needs_second_person": "a second person must confirm",
+    "wrong_role": "it may not",
+    "invalid": "the call could not be read",
+}
+
+
+def of_conflict(conflict: Conflict, versions: Iterable[Version] = ()) -> list[Entry]:
+    """List what happened to a conflict, its job, its key and its record."""
+    wanted = [Q(conflict_id=conflict.id)]
+    if conflict.idem_key:
+        wanted.append(Q(key=conflict.idem_key))
+    if conflict.job_id:
+        wanted.append(Q(job_id=conflict.job_id))
+    entries = [_entry(row) for row in _rows(reduce(or_, wanted))]
+    own_writes = {entry.at for entry in entries}
+    entries.extend(
+        Entry(
+            each.at,
+            "ok",
+            format_html(
+                "{} wrote {} ({})", bold(each.workflow), each.fields, version(each.revision)
+            ),
+        )
+        for each in versions
+        if each.at not in own_writes
+    )
+    return sorted(entries, key=lambda entry: entry.at)
+
+
+def of_subject(**wanted: str) -> list[Entry]:
+    """List the audit rows of any one key or job."""
+    return [
+        _entry(row)
+        for row in _rows(reduce(or_, (Q(**{name: value}) for name, value in wanted.items())))
+    ]
+
+
+def _rows(condition: Q) -> list[AuditEvent]:
+    rows = AuditEvent.objects.filter(condition).defer("before", "after", "row_hash")
+    return list(rows.order_by("-at", "-id")[:LIMIT])
+
+
+def _entry(row: AuditEvent) -> Entry:
+    return Entry(row.at, _tone(row.outcome), _sentence(row), _more(row))
+
+
+def _tone(outcome: str) -> str:
+    if outcome in _GOOD:
+        return "ok"
+    return "bad" if outcome in _REFUSED else "warn"
+
+
+def _sentence(row: AuditEvent) -> SafeString:
+    won, tried = _OPERATIONS.get(row.op, (shown(row.op, 60), f"tried {shown(row.op, 60)}"))
+    actor = bold(row.actor)
+    if row.outcome == "replay":
+        return format_html("{} {} again and got the stored answer", actor, won)
+    if row.outcome in _GOOD:
+        return format_html("{} {}", actor, won)
+    ending = _ENDINGS.get(row.outcome, shown(row.outcome, 60))
+    return format_html("{} {}: {}, {} rows", actor, tried, ending, row.row_count)
+
+
+def _more(row: AuditEvent) -> str:
+    parts = [row.reason and f"“{shown(row.reason)}”"]
+    parts.append(row.execution_id and f"execution {shown(row.execution_id, 40)}")
+    parts.append(row.attempt and row.attempt > 1 and f"attempt {row.attempt}")
+    return " · ".join(part for part in parts if part)

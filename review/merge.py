@@ -1,0 +1,115 @@
+"""What a person's choice would write: per field the attempted value, the current one, or another.
+
+Pure. The choice comes from a form; the outcome is shown before it is made and sent as it was shown.
+"""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from review.compare import Change, Comparison, Equality, equality
+from review.jsonvalue import MISSING, PREVIEW_LIMIT, Number, UnreadableError, inline, parse
+
+
+class Choice(enum.StrEnum):
+    """Which value of a field is to stand afterwards."""
+
+    ATTEMPTED = "attempted"
+    CURRENT = "current"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """A choice for one field; other is the text a person typed for it."""
+
+    choice: Choice
+    other: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One field of the outcome: its value afterwards and whether that is a change."""
+
+    name: str
+    text: str
+    written: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Everything the choice would do: the decision it amounts to, the values, the lines to show."""
+
+    decision: str
+    changes: Mapping[str, Any]
+    lines: tuple[Line, ...]
+    problems: Mapping[str, str]
+
+
+# A shown value is a reminder of the column above it, not a second copy.
+_LINE_LIMIT = 160
+
+
+def default_picks(comparison: Comparison) -> dict[str, Pick]:
+    """Start with what overwrites nobody: attempted where only it changed, current elsewhere."""
+    return {
+        row.name: Pick(Choice.ATTEMPTED if row.change is Change.ATTEMPTED else Choice.CURRENT)
+        for row in comparison.rows
+        if row.in_attempt
+    }
+
+
+def read_picks(
+    comparison: Comparison, fields: Mapping[str, str], names: list[str]
+) -> dict[str, Pick]:
+    """Read the choices of a form whose controls are numbered in the order of names."""
+    picks = default_picks(comparison)
+    for number, name in enumerate(names):
+        word = fields.get(f"pick-{number}")
+        if name in picks and word in list(Choice):
+            picks[name] = Pick(Choice(word), fields.get(f"other-{number}", "")[:PREVIEW_LIMIT])
+    return picks
+
+
+def outcome(attempted: Any, current: Any, picks: Mapping[str, Pick]) -> Outcome:
+    """Work out what the picks write; a typed value nobody can read is a problem, not a guess."""
+    changes: dict[str, Any] = {}
+    lines: list[Line] = []
+    problems: dict[str, str] = {}
+    for name, pick in picks.items():
+        now = current.get(name, MISSING) if isinstance(current, dict) else MISSING
+        value = now
+        if pick.choice is Choice.ATTEMPTED:
+            value = attempted.get(name, MISSING)
+        elif pick.choice is Choice.OTHER:
+            try:
+                value = typed(pick.other, attempted.get(name, now))
+            except UnreadableError as error:
+                problems[name] = str(error)
+        written = value is not MISSING and equality(value, now) is not Equality.IDENTICAL
+        if written:
+            changes[name] = value
+        lines.append(Line(name, inline(value, _LINE_LIMIT).text or "not set", written))
+    return Outcome(_decision(picks, changes), changes, tuple(lines), problems)
+
+
+def _decision(picks: Mapping[str, Pick], changes: Mapping[str, Any]) -> str:
+    if not changes:
+        return "keep"
+    every = all(pick.choice is Choice.ATTEMPTED for pick in picks.values())
+    return "apply" if every else "merge"
+
+
+def typed(text: str, like: Any) -> Any:
+    """Read a typed value as the type the field has: text stays text, anything else is JSON."""
+    if isinstance(like, str):
+        return text
+    try:
+        value = parse(text.strip())
+    except UnreadableError as error:
+        hint = "a number" if isinstance(like, Number) else 'JSON, such as 12, true or "text"'
+        raise UnreadableError(f"This field needs {hint}.") from error
+    if isinstance(like, Number) and not isinstance(value, Number):
+        raise UnreadableError("This field needs a number.")
+    return value

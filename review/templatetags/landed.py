@@ -1,0 +1,81 @@
+"""How values become markup: visible text, ages with their date on hover, marked segments."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from review import text
+from review.marks import Segment
+
+register = template.Library()
+
+
+@register.filter
+def shown(value: object, limit: int = text.SHORT_LIMIT) -> str:
+    """Show a stored value: bounded, hidden characters made visible; escaped by the template."""
+    return text.shown(value, limit)
+
+
+@register.filter
+def ago(moment: datetime | None) -> SafeString:
+    """Write a moment as its age; the date itself is on hover and for machines."""
+    if moment is None:
+        return SafeString()
+    seconds = (timezone.now() - moment).total_seconds()
+    words = f"{text.age(seconds)} ago" if seconds >= 0 else f"in {text.age(-seconds)}"
+    return _time(moment, words)
+
+
+@register.filter
+def since(moment: datetime) -> SafeString:
+    """Write how long something has lasted."""
+    return _time(moment, text.age((timezone.now() - moment).total_seconds()))
+
+
+@register.filter
+def clock(moment: datetime) -> SafeString:
+    """Write a moment of today as its time of day, an older one as date and time."""
+    local = timezone.localtime(moment)
+    today = local.date() == timezone.localdate()
+    return _time(moment, local.strftime("%H:%M:%S" if today else "%-d %b %H:%M"))
+
+
+def _time(moment: datetime, words: str) -> SafeString:
+    local = timezone.localtime(moment)
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        local.isoformat(),
+        local.strftime("%Y-%m-%d %H:%M:%S %Z"),
+        words,
+    )
+
+
+@register.filter
+def segments(parts: Iterable[Segment]) -> SafeString:
+    """Write marked text; a changed stretch is a mark element, everything is escaped."""
+    return format_html_join(
+        "",
+        "{}",
+        (
+            (format_html("<mark>{}</mark>", words) if part.changed else words,)
+            for part in parts
+            for words in [text.visible(part.text)]
+        ),
+    )
+
+
+@register.filter
+def item(mapping: dict[str, Any], key: str) -> Any:
+    """Look a key up; a missing one is nothing."""
+    return mapping.get(key, "") if mapping else ""
+
+
+@register.filter
+def inputs_named(name: str, number: int) -> str:
+    """Name the control of a numbered field."""
+    return f"{name}-{number}"

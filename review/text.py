@@ -1,0 +1,79 @@
+"""Plain words and safe text: what a stored string, an age or a count looks like to a reader.
+
+Pure functions only: no database, no request, no markup. Escaping is the template's work; this
+module makes characters visible that would otherwise lie to the reader.
+"""
+
+import re
+from collections.abc import Sequence
+
+# Characters without a glyph or with power over the order of others: control characters but tab and
+# newline, soft hyphen, joiners, zero-width spaces, bidi marks and overrides, fillers, tags.
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+# Names and messages longer than this are cut in running text; the full value is on the item page.
+SHORT_LIMIT = 200
+
+_MINUTE = 60
+_HOUR = 3600
+_DAY = 86_400
+
+
+def visible(text: str) -> str:
+    """Write every invisible or order-changing character as its code point."""
+    return _INVISIBLE.sub(lambda match: f"⟨U+{ord(match.group()):04X}⟩", text)
+
+
+def shorten(text: str, limit: int = SHORT_LIMIT) -> str:
+    """Cut a text at limit characters and say so with an ellipsis."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def shown(value: object, limit: int = SHORT_LIMIT) -> str:
+    """Return a stored value as short text without hidden characters."""
+    if value is None:
+        return ""
+    return visible(shorten(str(value), limit))
+
+
+def age(seconds: float) -> str:
+    """Say a duration in its two largest units: "12 s", "3 h 12 min", "2 d 4 h"."""
+    total = max(0, int(seconds))
+    if total < _MINUTE:
+        return f"{total} s"
+    if total < _HOUR:
+        return f"{total // _MINUTE} min"
+    if total < _DAY:
+        hours, minutes = divmod(total // _MINUTE, 60)
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    days, hours = divmod(total // _HOUR, 24)
+    return f"{days} d {hours} h" if hours else f"{days} d"
+
+
+def listed(words: Sequence[str], most: int = 4) -> str:
+    """Join words as a sentence does: "a, b and c"; more than `most` become "and 3 more"."""
+    if len(words) > most:
+        return f"{', '.join(words[:most])} and {len(words) - most} more"
+    if len(words) <= 1:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def counted(number: int, singular: str, plural: str = "", *, capped: bool = False) -> str:
+    """Give a number its noun: "1 field", "3 fields", "1,000+ items" when the count was capped."""
+    noun = singular if number == 1 and not capped else plural or f"{singular}s"
+    return f"{number:,}{'+' if capped else ''} {noun}"
+
+
+def ordinal(number: int) -> str:
+    """Say first, second, third; from the fourth on 4th, 5th."""
+    words = {1: "first", 2: "second", 3: "third"}
+    if number in words:
+        return words[number]
+    suffix = (
+        "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    )
+    return f"{number}{suffix}"

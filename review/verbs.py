@@ -1,0 +1,313 @@
+"""Which decisions end which kind of item: one table, read by the pages, the buttons and the tests.
+
+Pure data. The ledger decides what really is allowed; what stands here decides what is offered, with
+which right, and which sentence stands beside the button. A verb is an address
+(/admin/queue/conflict/<id>/<verb>/), a decision is the word the ledger stores.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from review.roles import ABANDON, APPROVE, LOOK_AGAIN, RESEND, RESOLVE
+
+# What the form must hold for a decision, beside the lock_version it always carries.
+REASON: Final = "reason"
+STATEMENT: Final = "statement"  # what a person knows and how: taken from the reason field
+REFERENCE: Final = "provider_ref"
+RISK: Final = "risk_acknowledged"
+EVENT: Final = "event"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One way out: its button, the sentence beside it, and what it needs.
+
+    `blast` is a sentence with places in braces; see items for the words that fill them.
+    """
+
+    verb: str
+    decision: str
+    label: str
+    blast: str
+    tone: str = "plain"
+    key: str = ""
+    needs: tuple[str, ...] = (REASON,)
+
+    @property
+    def permission(self) -> str:
+        """The right the verb needs."""
+        return VERB_RIGHTS[self.verb]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of item: how it is named, shown and ended."""
+
+    label: str
+    icon: str
+    tone: str
+    next: str
+    decisions: tuple[Decision, ...] = ()
+
+
+VERB_RIGHTS: Mapping[str, str] = {
+    "resolve": RESOLVE,
+    "resend": RESEND,
+    "abandon": ABANDON,
+    "look-again": LOOK_AGAIN,
+    "approve": APPROVE,
+    "reject": APPROVE,
+    "withdraw": RESEND,
+}
+
+# A form's word for "write the row as shown"; the choices say whether that is apply or merge.
+AS_SHOWN: Final = "as_shown"
+
+_AS_SHOWN = Decision(
+    "resolve",
+    AS_SHOWN,
+    "Merge as shown",
+    "Writes the row above on {record} if it is still at {now}.{second}",
+    tone="go",
+    key="r",
+)
+_KEEP_CURRENT = Decision(
+    "resolve",
+    "keep",
+    "Keep current",
+    "Writes nothing. {record} stays at {now}; the event is closed.",
+)
+_RESEND_WRITE = Decision(
+    "resend",
+    "resend",
+    "Resend to workflow",
+    "Writes nothing now. {workflow} may take the event again and write from a fresh read.",
+    key="s",
+)
+_ABANDON_WRITE = Decision(
+    "abandon",
+    "abandon",
+    "Abandon",
+    "Writes nothing. The event is closed as given up; a redelivery is answered, not applied.",
+    tone="risk",
+    key="a",
+)
+_FIELD_DECISIONS = (_AS_SHOWN, _KEEP_CURRENT, _RESEND_WRITE, _ABANDON_WRITE)
+
+_KEEP_STORED = Decision(
+    "resolve",
+    "keep",
+    "Keep stored",
+    "Nothing changes. The same content coming again gets the stored answer.",
+    tone="go",
+    key="r",
+)
+_ABANDON_PLAIN = Decision(
+    "abandon",
+    "abandon",
+    "Abandon",
+    "Nothing is written or sent. The new content is given up for good.",
+    tone="risk",
+    key="a",
+)
+
+KINDS: Mapping[str, Kind] = {
+    "stale_version": Kind("stale version", "⇄", "warn", "Compare, then choose", _FIELD_DECISIONS),
+    "rule_failed": Kind("rule failed", "⊘", "warn", "Check the rule", _FIELD_DECISIONS),
+    "not_owner_of_field": Kind(
+        "not its field", "⊘", "warn", "Keep current or correct", _FIELD_DECISIONS
+    ),
+    "bad_transition": Kind(
+        "bad status move", "⇤", "warn", "Keep current or correct", _FIELD_DECISIONS
+    ),
+    "lost_record": Kind(
+        "record gone",
+        "∅",
+        "warn",
+        "Resend or abandon",
+        (
+            Decision(
+                "resend",
+                "resend",
+                "Resend to workflow",
+                "Writes nothing now. {workflow} may take the event again and create {record} anew.",
+                tone="go",
+                key="s",
+            ),
+            _ABANDON_WRITE,
+        ),
+    ),
+    "unknown_send": Kind(
+        "uncertain send",
+        "?",
+        "unknown",
+        "Look again, then decide",
+        (
+            Decision(
+                "look-again",
+                "look_again",
+                "Look again",
+                "Asks {provider} now. Adds evidence, changes nothing.",
+                tone="go",
+                key="l",
+                needs=(),
+            ),
+            Decision(
+                "resolve",
+                "landed",
+                "It landed",
+                "Closes the job as done. Nothing is sent. A redelivery gets this answer.",
+                key="r",
+                needs=(REASON, STATEMENT, REFERENCE),
+            ),
+            Decision(
+                "resolve",
+                "not_landed",
+                "It did not land",
+                "Closes the job as failed, and nobody wants it any more. Nothing is sent.",
+                needs=(REASON, STATEMENT),
+            ),
+            Decision(
+                "resend",
+                "resend",
+                "Resend",
+                "{resend}",
+                key="s",
+                needs=(REASON, RISK),
+            ),
+            Decision(
+                "abandon",
+                "abandon",
+                "Abandon",
+                "Gives the job up without knowing. Nothing is sent; the key stays closed.",
+                tone="risk",
+                key="a",
+            ),
+        ),
+    ),
+    "missing_key": Kind(
+        "missing key",
+        "⚷",
+        "bad",
+        "Enter with its event id",
+        (
+            Decision(
+                "resend",
+                "resend",
+                "Enter with this event",
+                "Makes the key from the event you typed and enters the parked item once under it.",
+                tone="go",
+                key="s",
+                needs=(REASON, EVENT),
+            ),
+            _ABANDON_PLAIN,
+        ),
+    ),
+    "lost_claim": Kind(
+        "claim gone",
+        "∅",
+        "bad",
+        "Make the job again or abandon",
+        (
+            Decision(
+                "resend",
+                "resend",
+                "Make the job again",
+                "Makes a new job from the event, under the same key. A worker may send it.",
+                tone="go",
+                key="s",
+            ),
+            _ABANDON_PLAIN,
+        ),
+    ),
+    "payload_mismatch": Kind(
+        "payload changed",
+        "≠",
+        "warn",
+        "Keep stored or accept new",
+        (
+            _KEEP_STORED,
+            Decision(
+                "resolve",
+                "accept_new",
+                "Accept new",
+                "Takes the new content under the same key, as its next version. {accept}",
+            ),
+            _ABANDON_PLAIN,
+        ),
+    ),
+    "result_mismatch": Kind(
+        "result differs",
+        "≠",
+        "warn",
+        "Keep stored or accept new",
+        (
+            _KEEP_STORED,
+            Decision(
+                "resolve",
+                "accept_new",
+                "Accept new",
+                "Replaces the stored result; the old one stays in the audit. Nothing is sent.",
+            ),
+        ),
+    ),
+}
+
+# Everything else that can wait for a person. These pages show facts and where to look.
+OTHER_SOURCES: Mapping[str, Kind] = {
+    "failed_job": Kind("dead letter", "✕", "bad", "Read the error"),
+    "job": Kind("nobody takes this", "◌", "plain", "Check its worker"),
+    "batch": Kind("batch stopped", "◌", "plain", "Check the import"),
+    "outbox": Kind("message given up", "✉", "bad", "Check the receiver"),
+    "key": Kind("key overdue", "⚷", "plain", "Find what holds it"),
+}
+UNKNOWN_KIND = Kind("waiting", "◌", "plain", "Look at the facts")
+
+# A stored proposal is confirmed or thrown away by somebody else.
+SECOND_PERSON = (
+    Decision(
+        "approve",
+        "approve",
+        "Approve",
+        "Carries out what {proposer} proposed, at the version it was proposed for.",
+        tone="go",
+        key="r",
+    ),
+    Decision(
+        "reject",
+        "reject",
+        "Reject",
+        "Throws the proposal away. Nothing is written; the item stays open.",
+        tone="risk",
+        key="a",
+    ),
+)
+
+WITHDRAW = Decision(
+    "withdraw",
+    "withdraw",
+    "Take it back",
+    "Stops the resend while it still waits, and puts everything back as it was.",
+    key="z",
+    needs=(),
+)
+
+
+def kind_of(source: str, kind: str) -> Kind:
+    """Return how an item is named and ended; what is not known is still shown."""
+    if source == "conflict":
+        return KINDS.get(kind, UNKNOWN_KIND)
+    return OTHER_SOURCES.get(source, UNKNOWN_KIND)
+
+
+def find(kind: str, verb: str, decision: str) -> Decision | None:
+    """Return the offered decision of a kind, or None where it is not in the table."""
+    return next(
+        (
+            each
+            for each in KINDS.get(kind, UNKNOWN_KIND).decisions
+            if each.verb == verb and each.decision == decision
+        ),
+        None,
+    )

@@ -1,0 +1,149 @@
+"""Did it land? The verdict of an uncertain send, derived from evidence alone.
+
+Pure. There are three verdicts. "Cannot tell" is a state of its own: that a look-up found nothing is
+not proof that nothing was sent.
+"""
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from review.text import age, counted, listed
+
+POSITIVE = frozenset({"lookup_found", "receipt", "late_receipt"})
+
+
+class Landed(enum.StrEnum):
+    """The three possible verdicts."""
+
+    YES = "landed"
+    NO = "not_landed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One piece of evidence, as far as the verdict needs it."""
+
+    kind: str
+    send_no: int
+    source: str
+    provider_ref: str | None
+    observed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """What the ledger knows of the send itself."""
+
+    provider: str
+    provider_class: str
+    send_no: int
+    marked_at: datetime | None
+    settle_until: datetime | None
+    dominated: bool
+    holder: str = "the worker"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer in a headline and the reasons in a sentence."""
+
+    landed: Landed
+    headline: str
+    because: str
+
+
+# What a provider's class means for a second send, in words an operator can act on.
+CLASS_WORDS = {
+    "forced_unique": "refuses a repeat only while it keeps the key",
+    "advisory_handle": "would take a second send, and searching it did not settle the first",
+    "advisory_blind": "would take a second send and cannot be asked about the first",
+}
+CLASS_NAMES = {
+    "forced_unique": "forced unique",
+    "advisory_handle": "advisory with handle",
+    "advisory_blind": "advisory without handle",
+}
+
+
+def judge(send: Send, evidence: Iterable[Piece], now: datetime) -> Verdict:
+    """Weigh the evidence of the present send; what spoke for an earlier one is only said."""
+    pieces = list(evidence)
+    current = [piece for piece in pieces if piece.send_no >= send.send_no]
+    proof = next((piece for piece in reversed(current) if piece.kind in POSITIVE), None)
+    if proof:
+        return Verdict(Landed.YES, "It landed.", _proof_words(proof, now))
+    if send.marked_at is None:
+        return _unmarked(send)
+    return Verdict(Landed.UNKNOWN, _headline(send, current, now), _because(send, pieces, now))
+
+
+def _proof_words(proof: Piece, now: datetime) -> str:
+    source = {
+        "lookup_found": f"{proof.source} was asked and has it",
+        "receipt": f"{proof.source} gave a receipt",
+        "late_receipt": "the worker brought its receipt after it had lost the job",
+    }[proof.kind]
+    reference = f", reference {proof.provider_ref}" if proof.provider_ref else ""
+    when = age((now - proof.observed_at).total_seconds())
+    return f"{source[0].upper()}{source[1:]}{reference}, {when} ago. Close it as landed."
+
+
+def _unmarked(send: Send) -> Verdict:
+    before = f"{send.holder[0].upper()}{send.holder[1:]} stopped before it marked the send."
+    if send.dominated:
+        return Verdict(
+            Landed.NO,
+            "It did not land.",
+            f"{before} Every send of this workflow stands behind the mark, so nothing left.",
+        )
+    return Verdict(
+        Landed.UNKNOWN,
+        "Cannot tell: the send was never marked.",
+        f"{before} If the workflow sends only after the mark, nothing left; nothing proves that.",
+    )
+
+
+def _headline(send: Send, pieces: list[Piece], now: datetime) -> str:
+    absent = sum(piece.kind == "lookup_absent" for piece in pieces)
+    failed = sum(piece.kind == "lookup_error" for piece in pieces)
+    parts = []
+    if absent:
+        parts.append(f"{counted(absent, 'look-up')}, {'all ' if absent > 1 else ''}absent")
+    if failed:
+        parts.append(f"{counted(failed, 'look-up')} failed")
+    if any(piece.kind == "error_replayed" for piece in pieces):
+        parts.append("the provider repeats a stored error")
+    if send.settle_until and send.provider_class == "advisory_handle":
+        left = (send.settle_until - now).total_seconds()
+        parts.append("settle window over" if left <= 0 else f"settle window ends in {age(left)}")
+    if not parts and send.provider_class == "advisory_blind":
+        parts.append("this provider cannot be asked")
+    return f"Cannot tell. {_sentence(parts)}" if parts else "Cannot tell: no evidence yet."
+
+
+def _sentence(parts: list[str]) -> str:
+    text = ", ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _because(send: Send, pieces: list[Piece], now: datetime) -> str:
+    marked = age((now - send.marked_at).total_seconds()) if send.marked_at else ""
+    words = [f"{send.holder} marked the send {marked} ago and no answer was recorded"]
+    words[0] = words[0][0].upper() + words[0][1:]
+    earlier = {
+        str(piece.send_no)
+        for piece in pieces
+        if piece.kind in POSITIVE and piece.send_no < send.send_no
+    }
+    consequence = {
+        "forced_unique": f"{send.provider} refuses a second send of the same key while it keeps it",
+        "advisory_handle": f"{send.provider} would accept the same send twice",
+        "advisory_blind": f"{send.provider} would accept the same send twice and cannot be asked",
+    }.get(send.provider_class, f"Nothing is known of how {send.provider} treats a repeat")
+    text = f"{words[0]}. {consequence}, so the system does not send it again by itself."
+    if earlier:
+        text += f" An earlier send (no. {listed(sorted(earlier))}) did land."
+    return text

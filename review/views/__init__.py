@@ -1,0 +1,1 @@
+"""The console's pages. A view reads, renders and hands verbs to review.actions; never writes."""

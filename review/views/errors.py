@@ -1,0 +1,34 @@
+"""Pages for what cannot be shown: in plain English, with the way back."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+
+from review.text import shown
+from review.views.frame import render
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Say which right is missing and whom to ask."""
+    text = shown(exception, 300) or "Your role may not do this. Ask an administrator."
+    return _page(request, "You may not do this", f"{text} Nothing was changed.", 403)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Say that there is nothing here, and why that may be."""
+    told = exception.args[0] if exception.args else None
+    text = shown(told, 300) if isinstance(told, str) else "No page has this address."
+    return _page(request, "Nothing here", text, 404)
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    """Say that the page failed; without the frame, for the frame may be what failed."""
+    return HttpResponse(render_to_string("review/broken.html", {}, request), status=500)
+
+
+def _page(request: HttpRequest, title: str, text: str, status: int) -> HttpResponse:
+    context: dict[str, Any] = {"title": title, "text": text}
+    if not getattr(request, "user", None):  # refused before the log-in was looked at
+        return HttpResponse(render_to_string("review/broken.html", context, request), status=status)
+    return render(request, "review/error.html", context, status=status).render()

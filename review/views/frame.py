@@ -1,0 +1,50 @@
+"""Rendering inside the site's frame, and the gate every page of the console has."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+
+from review.items.offers import lacking
+from review.roles import VIEW
+
+
+def render(
+    request: HttpRequest, template: str, context: dict[str, Any], status: int = 200
+) -> TemplateResponse:
+    """Render a page with the header, the banner and the rights of the site."""
+    request.current_app = admin.site.name  # type: ignore[attr-defined]
+    return TemplateResponse(
+        request, template, {**admin.site.each_context(request), **context}, status=status
+    )
+
+
+def require(request: HttpRequest, permission: str) -> None:
+    """Refuse with a plain sentence where the right is missing."""
+    if missing := lacking(request.user, permission):
+        raise PermissionDenied(missing)
+
+
+def viewers[**P](
+    view: Callable[Concatenate[HttpRequest, P], HttpResponse],
+) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
+    """Let only people through who may see the console."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        require(request, VIEW)
+        return view(request, *args, **kwargs)
+
+    return guarded
+
+
+def selection(request: HttpRequest) -> str:
+    """Return the queue's filters this page was opened from, as a query string to go back with."""
+    query = request.GET.copy()
+    for name in ("after",):
+        query.pop(name, None)
+    return f"?{query.urlencode()}" if query else ""
