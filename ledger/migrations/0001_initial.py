@@ -633,7 +633,7 @@ class Migration(migrations.Migration):
                     models.Index(
                         condition=models.Q(("waiting_since__isnull", False)),
                         fields=["workflow_name", "waiting_since", "id"],
-                        name="failed_jobs_waiting_by_workflow",
+                        name="failed_jobs_waiting_by_flow",
                     ),
                 ],
                 "constraints": [

@@ -72,7 +72,7 @@ class FailedJob(GuardedModel):
             models.Index(
                 fields=["workflow_name", "waiting_since", "id"],
                 condition=Q(waiting_since__isnull=False),
-                name="failed_jobs_waiting_by_workflow",
+                name="failed_jobs_waiting_by_flow",
             ),
         ]
 
