@@ -205,7 +205,12 @@ def main():
         sys.exit(pytest.main(sys.argv[2:]))
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    from ledger.local import SetupError
+
+    try:
+        execute_from_command_line(sys.argv)
+    except SetupError as error:
+        sys.exit("Landed: %s" % error)
 
 
 if __name__ == "__main__":

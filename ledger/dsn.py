@@ -18,7 +18,7 @@ from typing import Any, Literal
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from ledger import embedded, pgdata
-from ledger.local import FileLock, state_dir, write_private
+from ledger.local import FileLock, SetupError, state_dir, write_private
 
 Mode = Literal["embedded", "two-dsn", "derived", "single-role"]
 Login = dict[str, Any]
@@ -26,10 +26,6 @@ Login = dict[str, Any]
 
 N8N_ROLE = "ledger_n8n"
 ARTICLES_ROLE = "ledger_articles"
-
-
-class DsnError(ValueError):
-    """A database address that cannot be used; the message says what is wrong with it."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,9 @@ def resolve(environ: Mapping[str, str] = os.environ) -> Logins:
     url, owner_url = environ.get("DATABASE_URL"), environ.get("DATABASE_OWNER_URL")
     if not url:
         if owner_url:
-            raise DsnError("DATABASE_OWNER_URL is set but DATABASE_URL (the runtime role) is not.")
+            raise SetupError(
+                "DATABASE_OWNER_URL is set but DATABASE_URL (the runtime role) is not."
+            )
         return _embedded(embedded.ensure())
     given = parse(url)
     if owner_url:
@@ -85,14 +83,16 @@ def parse(url: str) -> Login:
     parts = urlsplit(url)
     options = dict(parse_qsl(parts.query))
     if parts.scheme not in {"postgresql", "postgres"}:
-        raise DsnError(f"A database address starts with postgresql://, not {parts.scheme or url}:.")
+        raise SetupError(
+            f"A database address starts with postgresql://, not {parts.scheme or url}:."
+        )
     name = unquote(parts.path.lstrip("/"))
     if not name:
-        raise DsnError("A database address ends with the database: postgresql://user@host/NAME.")
+        raise SetupError("A database address ends with the database: postgresql://user@host/NAME.")
     try:
         port = parts.port
     except ValueError as error:
-        raise DsnError(f"The port of a database address is a number: {error}.") from error
+        raise SetupError(f"The port of a database address is a number: {error}.") from error
     return {
         "HOST": options.pop("host", "") or unquote(parts.hostname or ""),
         "PORT": options.pop("port", "") or (str(port) if port else ""),

@@ -11,6 +11,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+
+class SetupError(Exception):
+    """Something about this machine or its settings; the message tells a person what to do."""
+
+
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -1,8 +1,7 @@
 """Where PostgreSQL's programs are, and how a root process may run them.
 
 Lives here: finding a bin directory, leaving uid 0 (PostgreSQL refuses to run as root).
-Must not live here: anything about one data directory (embedded.py). Standard library only, and no
-import from this project: the file also runs on its own as the shim that leaves uid 0.
+Must not live here: anything about one data directory (pgdata.py). Standard library only.
 """
 
 import functools
@@ -16,8 +15,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ledger import leave_root
+from ledger.local import SetupError
+
 OLDEST_MAJOR = 15
-NOBODY = 65534
 NEEDED = ("postgres", "initdb", "pg_ctl")
 USUAL_PLACES = (
     "/usr/lib/postgresql/*/bin",
@@ -26,10 +27,6 @@ USUAL_PLACES = (
     "/usr/local/opt/postgresql@*/bin",
     "/Applications/Postgres.app/Contents/Versions/*/bin",
 )
-
-
-class NoPostgresError(RuntimeError):
-    """No usable PostgreSQL programs here; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +80,7 @@ def find(major: int | None = None) -> Binaries:
         if have and have >= OLDEST_MAJOR and major in {None, have}:
             return Binaries(directory, have)
     wanted = f"{OLDEST_MAJOR} or newer" if major is None else str(major)
-    raise NoPostgresError(
+    raise SetupError(
         f"No PostgreSQL {wanted} was found on this machine. Set DATABASE_URL to a server of yours, "
         "or LANDED_PG_BIN to the directory that holds postgres, initdb and pg_ctl."
     )
@@ -99,11 +96,11 @@ def unprivileged() -> Sequence[str]:
     """
     if os.geteuid() != 0:
         return ()
-    namespace = (sys.executable, "-I", str(Path(__file__).resolve()), "--leave-root")
+    namespace = (sys.executable, "-I", str(Path(leave_root.__file__).resolve()))
     setpriv = (
         "setpriv",
-        f"--reuid={NOBODY}",
-        f"--regid={NOBODY}",
+        f"--reuid={leave_root.NOBODY}",
+        f"--regid={leave_root.NOBODY}",
         "--clear-groups",
         "--inh-caps=-all,+dac_override",
         "--ambient-caps=-all,+dac_override",
@@ -116,21 +113,7 @@ def unprivileged() -> Sequence[str]:
         except (OSError, subprocess.SubprocessError):
             continue
         return prefix
-    raise NoPostgresError(
+    raise SetupError(
         "PostgreSQL refuses to run as root, and this machine offers root no way to become someone "
         "else (user namespaces, setpriv). Run as another user, or set DATABASE_URL."
     )
-
-
-def _leave_root(command: list[str]) -> None:
-    """Become the command in a user namespace where this root user is nobody."""
-    user, group = os.geteuid(), os.getegid()
-    os.unshare(os.CLONE_NEWUSER)
-    Path("/proc/self/uid_map").write_text(f"{NOBODY} {user} 1")
-    Path("/proc/self/setgroups").write_text("deny")
-    Path("/proc/self/gid_map").write_text(f"{NOBODY} {group} 1")
-    os.execvp(command[0], command)
-
-
-if __name__ == "__main__" and sys.argv[1:2] == ["--leave-root"]:
-    _leave_root(sys.argv[2:])

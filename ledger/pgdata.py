@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from ledger import pgbin
-from ledger.local import state_dir, write_private
+from ledger.local import SetupError, state_dir, write_private
 
 HOST = "127.0.0.1"
 SUPERUSER = "postgres"
@@ -40,10 +40,6 @@ SETTINGS = {
     "autovacuum_naptime": "5s",
 }
 BUILTIN_LOCALE_SINCE = 17
-
-
-class EmbeddedServerError(RuntimeError):
-    """The private server could not be made or started; the message says why."""
 
 
 def base() -> Path:
@@ -108,7 +104,7 @@ def create(binaries: pgbin.Binaries) -> Server:
         app_password=secrets.token_urlsafe(24),
     )
     if server.data.exists():  # somebody's data, whose passwords are lost
-        raise EmbeddedServerError(
+        raise SetupError(
             f"{server.data} exists, but {base() / 'connection.json'} does not. Put that file back, "
             "or move the directory away to begin with an empty database."
         )
@@ -137,7 +133,7 @@ def _run(command: list[str], text: str = "") -> None:
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode or "ERROR:" in done.stderr or "FATAL:" in done.stderr:
         name = Path(command[len(pgbin.unprivileged())]).name
-        raise EmbeddedServerError(f"{name} failed: {(done.stderr or done.stdout).strip()}")
+        raise SetupError(f"{name} failed: {(done.stderr or done.stdout).strip()}")
 
 
 # -- starting and stopping ---------------------------------------------------------------------
@@ -169,7 +165,7 @@ def start(binaries: pgbin.Binaries, server: Server) -> Server:
             return server
         if time.monotonic() > deadline:
             tail = log.read_text(errors="replace")[-2000:] if log.exists() else ""
-            raise EmbeddedServerError(f"The private PostgreSQL did not start; {log} ends:\n{tail}")
+            raise SetupError(f"The private PostgreSQL did not start; {log} ends:\n{tail}")
         time.sleep(0.2)
 
 

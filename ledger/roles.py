@@ -18,7 +18,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import errors, sql
 
 from ledger import dsn
-from ledger.local import FileLock, state_dir
+from ledger.local import FileLock, SetupError, state_dir
 
 MIGRATE_LOCK = 0x4C414E44
 """The advisory lock of a running migrate ("LAND"); any constant would do."""
@@ -27,6 +27,15 @@ ATTEMPTS = 10
 
 def connect(login: dsn.Login, database: str | None = None) -> psycopg.Connection:
     """Open an autocommit connection of one login, by default to the database it names."""
+    try:
+        return _connect(login, database)
+    except psycopg.OperationalError as error:
+        where = f"{login['HOST'] or 'the local socket'}:{login['PORT'] or 5432}"
+        raise SetupError(f"The database at {where} cannot be used: {error}") from error
+
+
+def _connect(login: dsn.Login, database: str | None) -> psycopg.Connection:
+    """Open the connection."""
     return psycopg.connect(
         host=login["HOST"] or None,
         port=login["PORT"] or None,
@@ -86,7 +95,7 @@ def _create(connection: psycopg.Connection, role: str, options: sql.Composable) 
         except (errors.DuplicateObject, errors.UniqueViolation, errors.InternalError_):
             continue  # somebody else is making it
         return True
-    raise dsn.DsnError(f"The role {role} could not be created: other sessions keep changing it.")
+    raise SetupError(f"The role {role} could not be made: other sessions keep changing it.")
 
 
 def _make_login(

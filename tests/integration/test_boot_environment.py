@@ -36,7 +36,9 @@ class Checkout:
         """Put manage.py, a lock and the pretending uv in place."""
         self._directory = directory
         (directory / "bin").mkdir()
-        shutil.copy(ROOT / "manage.py", directory)
+        (directory / "ledger").mkdir()
+        for name in ("manage.py", "ledger/__init__.py", "ledger/local.py"):
+            shutil.copy(ROOT / name, directory / name)
         (directory / "uv.lock").write_text("one")
         uv = directory / "bin" / "uv"
         uv.write_text(FAKE_UV)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from ledger import dsn
+from ledger.local import SetupError
 
 OWNER = "postgresql://boss:s%40fe@db.example:6432/work%20db?sslmode=require"
 APP = "postgres://app:pw@pool.example/work"
@@ -45,7 +46,7 @@ def test_address_of_a_socket_names_it_in_the_query() -> None:
 )
 def test_wrong_address_says_what_is_wrong(address: str, words: str) -> None:
     """A person can correct it from the message alone."""
-    with pytest.raises(dsn.DsnError, match=words):
+    with pytest.raises(SetupError, match=words):
         dsn.parse(address)
 
 
@@ -82,5 +83,5 @@ def test_made_login_belongs_to_one_database() -> None:
 
 def test_owner_alone_is_refused() -> None:
     """The private server would silently be used instead."""
-    with pytest.raises(dsn.DsnError, match="DATABASE_URL"):
+    with pytest.raises(SetupError, match="DATABASE_URL"):
         dsn.resolve({"DATABASE_OWNER_URL": OWNER})
