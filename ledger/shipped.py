@@ -97,3 +97,4 @@ def install(cursor: Any) -> None:
     )
     cursor.execute(_PROVIDERS)
     cursor.execute(_EFFECTS)
+    cursor.execute("SELECT ledger.extend_partitions()")

@@ -50,6 +50,7 @@ class Migration(migrations.Migration):
         InstallFunction("enter_parked", "0003_enter_parked.sql"),
         InstallFunction("explain_job", "0003_explain_job.sql"),
         InstallFunction("extend_key", "0003_extend_key.sql"),
+        InstallFunction("extend_partitions", "0003_extend_partitions.sql"),
         InstallFunction("fail_job", "0003_fail_job.sql"),
         InstallFunction("fill_audit_hash", "0003_fill_audit_hash.sql"),
         InstallFunction("finish_key", "0003_finish_key.sql"),

@@ -4,6 +4,7 @@
 SET LOCAL check_function_bodies = off;
 
 CREATE SCHEMA ledger;
+ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;
 
 CREATE DOMAIN ledger.outcome AS text CHECK (VALUE IN (
     'won', 'inserted', 'matched', 'replay', 'empty',

@@ -17,6 +17,7 @@ BEGIN
         RETURN;
     END IF;
     PERFORM pg_advisory_xact_lock(hashtextextended('ledger.seal_audit', 1));
+    PERFORM ledger.extend_partitions();
     SELECT * INTO v_last FROM public.audit_seals s ORDER BY s.id DESC LIMIT 1;
     v_until := pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
     SELECT count(*) AS rows, min(a.id) AS from_id, max(a.id) AS to_id,
