@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.migrations.loader import MigrationLoader
 
 from ledger.sql.install import FROZEN, HERE, InstallFunction, InstallView
@@ -64,10 +64,16 @@ class Command(BaseCommand):
             action="store_true",
             help="overwrite the newest frozen copies of texts that exist, instead of adding",
         )
+        parser.add_argument(
+            "--check", action="store_true", help="change nothing; fail when a text is not frozen"
+        )
 
-    def handle(self, *args: Any, amend: bool = False, **options: Any) -> None:
+    def handle(self, *args: Any, amend: bool = False, check: bool = False, **options: Any) -> None:
         """Freeze what changed, or say that nothing did."""
         changed = changed_texts()
+        if check and changed:
+            names = ", ".join(path.name for _, path, _ in changed)
+            raise CommandError(f"not frozen: {names}; run manage.py freeze_functions")
         FROZEN.mkdir(exist_ok=True)
         if amend:
             for folder, path, frozen in list(changed):
