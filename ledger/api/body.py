@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from json import JSONDecodeError
 from math import isfinite
 from typing import Any, Never
@@ -20,8 +21,8 @@ MAX_SCALE = 16_383
 LONGEST_NUMBER = MAX_SCALE + 400
 """A longer text has more digits than numeric or double holds, whatever it says."""
 LONGEST_PATH = 120
-MOST_SALVAGED = 30
-"""More members than any operation takes."""
+MOST_MEMBERS = 100
+"""More than any operation takes; a body of commas must not cost more than its length."""
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 # A string without its end runs to the end of the text, so that no text is read twice.
@@ -29,7 +30,7 @@ _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?'
 _STRINGS = re.compile(_STRING, re.DOTALL)
 _TOKEN = re.compile(rf"{_STRING}|[\[\]{{}},:]|[^\s\[\]{{}},:\"]++", re.DOTALL)
 _NO_BRACKETS = re.compile(r"[^\[\]{}]++")
-_INNERMOST = re.compile(r"\[\]|\{\}")
+_STEP = {"[": 1, "{": 1, "]": -1, "}": -1}
 _HARMLESS_ESCAPES = re.compile(r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 _HARMFUL_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 _NUMBER = re.compile(r"-?\d+(?:\.(?P<digits>\d+))?(?:[eE](?P<exponent>[+-]?\d+))?")
@@ -85,12 +86,15 @@ def salvage(raw: bytes, names: Container[str]) -> Body:
     """Return the named members that can be stored, of a body that as a whole cannot."""
     text = raw.decode("utf-8", "replace")
     kept: dict[str, str] = {}
-    start = 0
+    start = seen = 0
     for at, piece, stack in _walk(text):
-        if len(stack) == 1 and piece in ",}" and len(kept) < MOST_SALVAGED:
+        if len(stack) == 1 and piece in ",}":
             kept |= _named(text[start:at], names)
+            seen += 1
         if len(stack) == (piece == ","):
             start = at + 1
+        if seen > MOST_MEMBERS:
+            break
     return _object("{" + ",".join(kept.values()) + "}")
 
 
@@ -178,14 +182,7 @@ def _depth(text: str) -> int:
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return 0
     brackets = _NO_BRACKETS.sub("", _STRINGS.sub("", text))
-    for level in range(MAX_DEPTH + 1):  # each round takes the innermost level away
-        if not (brackets := _INNERMOST.sub("", brackets)):
-            return level + 1
-    deepest = depth = 0
-    for sign in brackets:
-        depth += 1 if sign in "[{" else -1
-        deepest = max(deepest, depth)
-    return deepest
+    return max(accumulate(map(_STEP.__getitem__, brackets)), default=0)
 
 
 # -- saying what is wrong ------------------------------------------------------------------------

@@ -110,7 +110,7 @@ def _accept(operation: Operation) -> dict[str, Any]:
     }
 
 
-def _responses(operation: Operation) -> dict[str, Any]:
+def _responses(operation: Operation) -> dict[int | str, Any]:
     """Describe the answers: the row for an accepted or lost outcome, a problem for all else."""
     row = {"application/json": {"schema": _reference(answer_type(operation.name).__name__)}}
     problem = {"application/problem+json": {"schema": _reference("Problem")}}

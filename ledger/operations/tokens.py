@@ -26,14 +26,35 @@ class RevokedToken(Answer):
     detail: Detail
 
 
-def draw_token() -> str:
-    """Draw a new secret."""
-    return secrets.token_urlsafe(TOKEN_BYTES)
+@dataclass(frozen=True, slots=True)
+class IssuedToken:
+    """What create_token answered, and the token itself: shown once, kept nowhere."""
+
+    answer: CreatedToken
+    token: str
 
 
-def token_hash(token: str) -> str:
-    """Return what the ledger keeps of a token, in hexadecimal."""
-    return hashlib.sha256(token.encode()).hexdigest()
+def issue_token(
+    *,
+    actor: str,
+    reason: str,
+    workflow: str | None = None,
+    user_name: str | None = None,
+    scopes: list[str] | None = None,
+    note: str | None = None,
+) -> IssuedToken:
+    """Draw a secret, register its hash and return both answers."""
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    answer = create_token(
+        actor=actor,
+        sha256=hashlib.sha256(token.encode()).hexdigest(),
+        reason=reason,
+        workflow=workflow,
+        user_name=user_name,
+        scopes=scopes,
+        note=note,
+    )
+    return IssuedToken(answer, token)
 
 
 def create_token(

@@ -1,0 +1,14 @@
+"""The OpenAPI text that is kept in docs, to see in a review what changed for callers."""
+
+import json
+
+from ledger.api.application import api
+from ledger.api.middleware import PREFIX
+from ledger.local import ROOT
+
+SNAPSHOT = ROOT / "docs" / "openapi.json"
+
+
+def current() -> str:
+    """Return the text of the door as it is now."""
+    return json.dumps(api.get_openapi_schema(path_prefix=PREFIX), indent=1) + "\n"
