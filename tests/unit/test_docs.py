@@ -15,7 +15,7 @@ def test_state_machine_diagrams_equal_the_shipped_transitions() -> None:
     text = (ROOT / "docs" / "state_machine.md").read_text()
     drawn = {
         machine: set(re.findall(r"^ +(\w+) --> (\w+):", body, re.MULTILINE))
-        for machine, body in re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+        for machine, body in re.findall(r"(?ms)^## (\w+)\n(.*?)(?=^## |\Z)", text)
     }
     shipped = {
         machine: {(before, after) for before, afters in moves.items() for after in afters}

@@ -13,24 +13,28 @@ CREATE OR REPLACE FUNCTION ledger.raise_conflict(
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 BEGIN
-    INSERT INTO public.conflicts AS c (
-        kind, state, dedupe_key, expected_hash, actual_hash, row_count, attempted, target,
-        record_key, job_id, idem_key, effect, effect_version, workflow, workflow_version,
-        execution_id, instance, base_snapshot, current_snapshot, version_read, version_found,
-        attempt, event, sensitive, external, detail)
-    VALUES (
-        p_kind, p_state, p_dedupe, p_expected, p_actual, 0, p_attempted, p_target, p_record_key,
-        p_job_id, p_idem_key, p_effect, p_effect_version, coalesce(p_call.workflow, '(sql)'),
-        p_call.workflow_version, p_call.execution_id, coalesce(p_call.instance, 'default'),
-        p_base, p_current, p_version_read, p_version_found, p_attempt, p_event, p_sensitive,
-        p_external, p_detail)
-    ON CONFLICT DO NOTHING
-    RETURNING c.id, true, c.state INTO conflict_id, fresh, state;
-    IF NOT FOUND THEN
-        SELECT c.id, false, c.state INTO conflict_id, fresh, state FROM public.conflicts c
-        WHERE c.dedupe_key = p_dedupe AND (c.state IN ('detected', 'open') OR c.external)
-        ORDER BY c.id DESC LIMIT 1;
-    ELSIF p_state = 'open' THEN
+    -- A row that is decided between the two statements makes room for a new one: try again.
+    WHILE conflict_id IS NULL LOOP
+        INSERT INTO public.conflicts AS c (
+            kind, state, dedupe_key, expected_hash, actual_hash, row_count, attempted, target,
+            record_key, job_id, idem_key, effect, effect_version, workflow, workflow_version,
+            execution_id, instance, base_snapshot, current_snapshot, version_read,
+            version_found, attempt, event, sensitive, external, detail)
+        VALUES (
+            p_kind, p_state, p_dedupe, p_expected, p_actual, 0, p_attempted, p_target,
+            p_record_key, p_job_id, p_idem_key, p_effect, p_effect_version,
+            coalesce(p_call.workflow, '(sql)'), p_call.workflow_version, p_call.execution_id,
+            coalesce(p_call.instance, 'default'), p_base, p_current, p_version_read,
+            p_version_found, p_attempt, p_event, p_sensitive, p_external, p_detail)
+        ON CONFLICT DO NOTHING
+        RETURNING c.id, true, c.state INTO conflict_id, fresh, state;
+        IF conflict_id IS NULL THEN
+            SELECT c.id, false, c.state INTO conflict_id, fresh, state FROM public.conflicts c
+            WHERE c.dedupe_key = p_dedupe AND (c.state IN ('detected', 'open') OR c.external)
+            ORDER BY c.id DESC LIMIT 1;
+        END IF;
+    END LOOP;
+    IF fresh AND p_state = 'open' THEN
         PERFORM ledger.announce_opened(conflict_id);
     END IF;
 END
