@@ -119,18 +119,30 @@ class Pass:
             self._note_failure(job)
 
     def _note_failure(self, job: ExpiredJob) -> None:
-        """Count the failure on the row too, so that a row that always fails ends with a person."""
+        """Leave a trace on a row that fails, and hand it to a person as soon as the guard lets us.
+
+        The ledger refuses the review as long as the row may still be decided by itself (inside
+        the settle window, say); then it comes back when its sweep lease ends.
+        """
         try:
-            add_evidence(
+            noted = add_evidence(
                 actor=me(),
-                job_id=str(job.job_id),
+                job_id=_given(job.job_id),
                 kind="lookup_error",
                 source="sweeper",
                 body={"reason": "the sweeper failed on this row; its log has the cause"},
             )
+            decide_job(
+                actor=me(),
+                job_id=_given(job.job_id),
+                owner_token=_given(job.owner_token),
+                expected_version=_given(noted.version),
+                decision=Action.REVIEW.value,
+                reason="sweeper_failed",
+            )
         except NotRecordedError:
             raise
-        except LedgerError:
+        except (LedgerError, SweeperError):
             logger.exception("sweep: the failure of job %s could not be noted", job.job_id)
 
     def _settle(self, held: "Held") -> None:

@@ -1,7 +1,7 @@
 """What schedules call: plain functions without arguments, one tick each.
 
-Each is safe to run at any time, by any number of processes at once: see ``ticks``. The only
-thing here that knows a scheduler is nothing.
+Each is safe to run at any time, by any number of processes at once: see ``ticks``. Nothing here
+knows a scheduler.
 """
 
 from collections.abc import Mapping

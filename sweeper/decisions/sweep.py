@@ -124,6 +124,6 @@ def decide(facts: Facts) -> Decision:
 def _look_again_at(facts: Facts) -> datetime:
     """Space looks out, but never sleep past the end of the settle window."""
     pause = min(FIRST_PAUSE * (1 << min(facts.lookups, 10)), LONGEST_PAUSE)
-    if facts.settle_until is not None and facts.now < facts.settle_until:
+    if not facts.settled and facts.settle_until is not None and facts.now < facts.settle_until:
         return min(facts.now + pause, facts.settle_until)
     return facts.now + pause

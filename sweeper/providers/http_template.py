@@ -33,6 +33,8 @@ DOUBTFUL_REFUSALS = frozenset({408, 409, 425})
 # What a header carries as it is; the rest of a key that holds anything else is percent-encoded.
 HEADER_SAFE = " !\"#$&'()*+,/:;<=>?@[\\]^`{|}"
 
+LONGEST_REFERENCE = 500
+
 # An answer worth keeping as the result of the job; the ledger stores no more inline.
 LARGEST_RESULT = 65_536
 
@@ -205,8 +207,13 @@ def _document(answer: Answer) -> Any:
 
 
 def _text(value: Any) -> str | None:
-    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
+    """Return a reference a row can hold and a person can read."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return None
+    text = str(value)
+    return text if text.isprintable() and 0 < len(text) <= LONGEST_REFERENCE else None
 
 
 def _excerpt(body: bytes) -> str:
-    return body[:200].decode("utf-8", "replace")
+    text = body[:200].decode("utf-8", "replace")
+    return "".join(letter if letter.isprintable() else " " for letter in text)

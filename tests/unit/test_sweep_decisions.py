@@ -1,11 +1,12 @@
 """The sweep decision table, row by row, and the promises no combination of facts may break."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sweeper.classes import ProviderClass
@@ -158,7 +159,13 @@ facts = st.builds(
 )
 
 
-@given(facts)
+# Without a deadline: how long one example takes says nothing here on a busy machine.
+def for_all_facts(test: Callable[[Facts], None]) -> Callable[[], None]:
+    """Run a test for whatever the database can say."""
+    return settings(deadline=None)(given(facts)(test))
+
+
+@for_all_facts
 def test_a_marked_job_is_requeued_only_under_a_live_key(job: Facts) -> None:
     """No combination of facts lets the system send a marked advisory job again."""
     if decide(job).action is Action.REQUEUE:
@@ -168,28 +175,28 @@ def test_a_marked_job_is_requeued_only_under_a_live_key(job: Facts) -> None:
             assert job.attempts_left
 
 
-@given(facts)
+@for_all_facts
 def test_nothing_with_positive_evidence_is_sent_again(job: Facts) -> None:
     """Evidence that it landed ends a job, whatever else is true."""
     if job.positive:
         assert decide(job).action is Action.DONE
 
 
-@given(facts)
+@for_all_facts
 def test_done_needs_positive_evidence(job: Facts) -> None:
     """Absence, errors and silence never close a job."""
     if decide(job).action is Action.DONE:
         assert job.positive
 
 
-@given(facts)
+@for_all_facts
 def test_a_replayed_error_is_never_sent_again(job: Facts) -> None:
     """The same key would only replay it once more."""
     if job.error_replayed:
         assert decide(job).action in {Action.DONE, Action.REVIEW}
 
 
-@given(facts)
+@for_all_facts
 def test_no_review_by_absence_inside_the_settle_window(job: Facts) -> None:
     """With a handle, a marked job leaves for review only once absence, or silence, counts."""
     handle = job.recovery_class is ProviderClass.ADVISORY_HANDLE and job.marked
@@ -199,20 +206,20 @@ def test_no_review_by_absence_inside_the_settle_window(job: Facts) -> None:
         assert job.absent or job.lookups_exhausted
 
 
-@given(facts)
+@for_all_facts
 def test_blind_never_waits(job: Facts) -> None:
     """A blind marked job is closed by evidence or handed to a person at once."""
     if job.marked and job.recovery_class is ProviderClass.ADVISORY_BLIND:
         assert decide(job).action in {Action.DONE, Action.REVIEW}
 
 
-@given(facts)
+@for_all_facts
 def test_a_row_is_looked_up_at_most_once_per_hold(job: Facts) -> None:
     """The loop "look up, decide again" ends after one turn."""
     assert decide(replace(job, looked=True)).action is not Action.LOOK_UP
 
 
-@given(facts)
+@for_all_facts
 def test_only_waiting_has_a_time_and_it_lies_ahead(job: Facts) -> None:
     """``look_again_at`` comes with ``wait`` and never in the past."""
     decision = decide(job)
