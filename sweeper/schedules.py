@@ -41,17 +41,18 @@ ENTRIES = (
 
 def sync_schedules() -> None:
     """Make the table say what stands here; a schedule that is right keeps its next run."""
+    intervals = {entry: entry.minutes for entry in ENTRIES}  # policies are read in autocommit only
     with transaction.atomic():
         Schedule.objects.exclude(name__in=[entry.name for entry in ENTRIES]).delete()
-        for entry in ENTRIES:
-            _sync(entry)
+        for entry, minutes in intervals.items():
+            _sync(entry, minutes)
 
 
-def _sync(entry: Entry) -> None:
+def _sync(entry: Entry, minutes: int) -> None:
     wanted = {
         "func": f"sweeper.tasks.{entry.task}",
         "schedule_type": Schedule.MINUTES,
-        "minutes": entry.minutes,
+        "minutes": minutes,
         "repeats": -1,
         "args": None,
         "kwargs": None,
@@ -68,7 +69,7 @@ def _sync(entry: Entry) -> None:
         return
     row = rows[0]
     changed = {name: value for name, value in wanted.items() if getattr(row, name) != value}
-    now, interval = timezone.now(), timedelta(minutes=entry.minutes)
+    now, interval = timezone.now(), timedelta(minutes=minutes)
     if row.next_run is None or not now - 10 * interval < row.next_run <= now + interval:
         changed["next_run"] = now
     if changed:
