@@ -33,6 +33,11 @@ def body_max() -> int:
     return _seen.value
 
 
+def forget() -> None:
+    """Read the policy anew at the next request."""
+    _seen.until = 0.0
+
+
 def take(request: HttpRequest, most: int) -> bytes:
     """Return the bytes of a request; refuse one that is longer, or does not say how long it is."""
     if "Transfer-Encoding" in request.headers and not request.META.get("CONTENT_LENGTH"):

@@ -1,0 +1,45 @@
+"""A caller of the HTTP door in tests: sees statuses and headers, not only the row."""
+
+import json
+from typing import Any
+
+from django.http import HttpResponse
+from django.test import Client
+
+from tests.support.doors import PREFIX
+
+
+class Http:
+    """Requests with one token; the body is sent exactly as given when it is bytes."""
+
+    def __init__(self, token: str | None) -> None:
+        """Keep the token; None sends none."""
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._client = Client(raise_request_exception=False)
+
+    def __call__(self, method: str, path: str, body: Any = None, **headers: str) -> HttpResponse:
+        """Send one request."""
+        raw = body if isinstance(body, bytes) else json.dumps(body).encode() if body else b""
+        response: HttpResponse = self._client.generic(
+            method,
+            PREFIX + path,
+            raw,
+            content_type="application/json",
+            headers={**self._headers, **headers},
+        )
+        return response
+
+    def post(self, path: str, body: Any, **headers: str) -> HttpResponse:
+        """Send a POST."""
+        return self("POST", path, body, **headers)
+
+
+def problem_of(response: HttpResponse) -> dict[str, Any]:
+    """Return the problem document of a refusal, checked for what each must have."""
+    assert response["Content-Type"] == "application/problem+json"
+    found: dict[str, Any] = json.loads(response.content)
+    assert found["status"] == response.status_code
+    assert found["title"]
+    assert found["type"].endswith(found["code"])
+    assert isinstance(found["detail"], str)
+    return found
