@@ -20,7 +20,7 @@ from sweeper.classes import ProviderClass
 from sweeper.decisions.sweep import Action, Decision, Facts, decide
 from sweeper.errors import SweeperError
 from sweeper.providers import base
-from sweeper.providers.base import Absent, Found, Identity, LookUp, Unknown
+from sweeper.providers.base import Absent, Found, Identity, LookUp
 from sweeper.ticks import Lock, Tick, me, seconds, tick
 
 logger = logging.getLogger(__name__)
@@ -38,6 +38,8 @@ TICK_SECONDS = 45.0
 # the rows of the others get their turn.
 FAILURES_BEFORE_PAUSE = 3
 
+# Where the report counts the answers of providers, and the ends of rows.
+COUNTS = {"lookup_found": "found", "lookup_absent": "absent", "lookup_error": "lookup_errors"}
 STATES = {"done": "done", "queued": "requeued", "dead": "dead", "review": "review"}
 
 
@@ -158,16 +160,16 @@ class Pass:
         if self._failures[provider] >= FAILURES_BEFORE_PAUSE:
             return held.not_asked()
         answer = base.look_up(held.driver, held.identity, held.config)
-        kind, count = KINDS[type(answer)]
-        self._counts[count] += 1
+        kind = base.KINDS[type(answer)]
+        self._counts[COUNTS[kind]] += 1
         self._failures[provider] = self._failures[provider] + 1 if kind == "lookup_error" else 0
         noted = add_evidence(
             actor=me(),
             job_id=held.identity.job_id,
             kind=kind,
-            source=f"look-up:{provider}",
+            source=provider,
             provider_ref=answer.provider_ref if isinstance(answer, Found) else None,
-            body={"reason": answer.reason if isinstance(answer, Unknown) else answer.detail},
+            body={"reason": base.words(answer)},
         )
         if noted.outcome != "inserted" or noted.version is None:
             raise SweeperError(f"add_evidence answered {noted.outcome} {noted.detail}")
@@ -196,13 +198,6 @@ class Pass:
                 held.identity.job_id,
                 decided.detail,
             )
-
-
-KINDS: dict[type[LookUp], tuple[str, str]] = {
-    Found: ("lookup_found", "found"),
-    Absent: ("lookup_absent", "absent"),
-    Unknown: ("lookup_error", "lookup_errors"),
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,18 @@ class Unknown:
 
 LookUp = Found | Absent | Unknown
 
+# The kind of evidence each answer is.
+KINDS: Mapping[type[LookUp], str] = {
+    Found: "lookup_found",
+    Absent: "lookup_absent",
+    Unknown: "lookup_error",
+}
+
+
+def words(answer: LookUp) -> str:
+    """Return what an answer says, for the evidence."""
+    return answer.reason if isinstance(answer, Unknown) else answer.detail
+
 
 class Sent(StrEnum):
     """What is known after a send. ``rejected`` is a proof that this send had no effect."""

@@ -1,5 +1,7 @@
 """The sweep against a real database and a provider that counts its effects."""
 
+import signal
+import socket
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -13,10 +15,11 @@ from ledger.models import Conflict, Evidence, Job, Liveness, SweepLock
 from ledger.operations.jobs import complete_job, record_receipt
 from ledger.operations.sweeps import decide_job, take_expired_jobs, take_sweep_lock
 from sweeper import sweep
+from sweeper.look_again import look_again_now
 from sweeper.providers import base
 from sweeper.providers.base import Absent, LookUp, Unknown
 from sweeper.sweep import SweepReport, run_once
-from tests.support.lab import CALLER, Claim, Lab, running_lab
+from tests.support.lab import CALLER, Claim, Lab, manage_on, running_lab
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -159,7 +162,7 @@ def test_a_found_handle_is_kept_as_evidence_and_becomes_the_reference(lab: Lab) 
     assert (report.done, report.found) == (1, 1)
     found = Evidence.objects.get(job_id=claim.job_id, kind="lookup_found")
     assert lab.job(claim).provider_ref == found.provider_ref == "ma_1"
-    assert found.source == "look-up:mail"
+    assert found.source == "mail"
 
 
 def test_a_late_complete_of_a_fenced_worker_changes_nothing(lab: Lab) -> None:
@@ -478,3 +481,63 @@ def test_one_provider_can_be_swept_alone(lab: Lab) -> None:
     lab.expire(mail, hook)
     assert swept("hook").review == 1
     assert lab.job(mail).state == "claimed"
+
+
+# -- a person looks again --------------------------------------------------------------------------
+
+
+def test_looking_again_adds_evidence_and_moves_nothing(lab: Lab) -> None:
+    """The mail turns up after the job went to a person: the page shows it, the person decides."""
+    lab.set_provider("mail", settle_seconds=0)
+    lab.provider.effects.index_delay = 3_600
+    claim = lab.claim("mail")
+    lab.mark(claim)
+    lab.send(claim, "forward-then-drop")
+    lab.expire(claim)
+    assert swept().review == 1
+    lab.provider.effects.index_delay = 0
+    before = lab.job(claim).version
+    assert look_again_now(claim.job_id, "ada").outcome == "inserted"
+    found = Evidence.objects.get(job_id=claim.job_id, kind="lookup_found")
+    assert (found.source, found.provider_ref) == ("mail", "ma_1")
+    assert (lab.job(claim).state, lab.job(claim).version) == ("review", before)
+
+
+def test_looking_where_nobody_can_look_says_so(lab: Lab) -> None:
+    """A blind provider, and a job that is not there."""
+    claim = lab.claim("hook")
+    look_again_now(claim.job_id, "ada")
+    told = Evidence.objects.get(job_id=claim.job_id)
+    assert (told.kind, "can ask" in str(told.body)) == ("lookup_error", True)
+    assert look_again_now("nowhere", "ada").outcome == "lost_claim"
+
+
+# -- a real sweeper that is killed -----------------------------------------------------------------
+
+
+def test_killing_the_sweeper_in_the_middle_of_a_look_up_changes_nothing(lab: Lab) -> None:
+    """SIGKILL while the provider is being asked; the next sweep, after its lease, ends it once."""
+    claim = lab.claim("mail")
+    lab.mark(claim)
+    lab.send(claim, "forward-then-drop")
+    lab.expire(claim)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/?m={{handle}}"
+        slow = lab.config("mail") | {"log_url": url, "timeout_seconds": 60}
+        lab.set_provider("mail", lookup_config=Jsonb(slow))
+        process = manage_on(lab.owner, "sweep", "--once")
+        silent.settimeout(30)
+        asked, _ = silent.accept()
+        window = lab.job(claim).settle_until
+        process.kill()
+        process.communicate(timeout=10)
+        assert process.returncode == -signal.SIGKILL
+        asked.close()
+    lab.set_provider("mail", lookup_config=Jsonb(lab.config("mail")))
+    assert lab.job(claim).state == "sweeping"
+    assert run_once().outcome == "skipped_busy"
+    lab.owner.execute("UPDATE sweep_locks SET lease_expires_at = now() - interval '1 second'")
+    lab.expire(claim)
+    assert swept().done == 1
+    assert lab.job(claim).settle_until in (window, None)
+    assert lab.effects(claim) == 1

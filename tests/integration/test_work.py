@@ -1,9 +1,6 @@
 """The native worker: claims, marks, sends once, and says only what it knows."""
 
-import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -11,7 +8,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.conf import settings
 from psycopg.types.json import Jsonb
 
 from ledger.errors import NotRecordedError
@@ -25,7 +21,7 @@ from sweeper.providers import base
 from sweeper.providers.base import SendResult, Sent
 from sweeper.sweep import run_once
 from sweeper.work import Ended, work_once
-from tests.support.lab import KINDS, Lab, running_lab
+from tests.support.lab import KINDS, Lab, manage_on, running_lab
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -212,11 +208,7 @@ def test_a_database_that_is_away_is_waited_for(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("command", [["work"], ["sweep", "--loop"]])
 def test_a_terminated_command_ends_within_a_second(lab: Lab, command: list[str]) -> None:
     """An idle worker and an idle loop stop at once and say nothing about it."""
-    program = [sys.executable, "manage.py", *command]
-    environment = os.environ | {"DATABASE_URL": runtime_dsn(lab.owner)}
-    process = subprocess.Popen(
-        program, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    process = manage_on(lab.owner, *command)
     try:
         assert process.stdout is not None
         assert process.stdout.readline().startswith(f"{command[0]}: r")
@@ -228,10 +220,3 @@ def test_a_terminated_command_ends_within_a_second(lab: Lab, command: list[str])
     finally:
         process.kill()
         process.wait()
-
-
-def runtime_dsn(owner: psycopg.Connection) -> str:
-    """Return how the runtime role reaches the test database."""
-    app, where = settings.DB_APP, owner.info
-    login = f"{app['USER']}:{app['PASSWORD']}"
-    return f"postgresql://{login}@{where.host}:{where.port}/{where.dbname}"

@@ -6,6 +6,9 @@ the provider, never here.
 """
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +16,7 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
+from django.conf import settings
 
 from ledger.models import Job
 from ledger.operations.base import Caller
@@ -186,3 +190,17 @@ def running_lab(owner: psycopg.Connection, delivery: str = "workflow_queue") -> 
                 [name],
             )
         yield lab
+
+
+def manage_on(owner: psycopg.Connection, *command: str) -> "subprocess.Popen[str]":
+    """Run a management command as the runtime role on the test database."""
+    app, where = settings.DB_APP, owner.info
+    login = f"{app['USER']}:{app['PASSWORD']}"
+    url = f"postgresql://{login}@{where.host}:{where.port}/{where.dbname}"
+    return subprocess.Popen(
+        [sys.executable, "manage.py", *command],
+        env=os.environ | {"DATABASE_URL": url},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
