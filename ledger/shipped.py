@@ -26,6 +26,8 @@ POLICIES: tuple[tuple[str, Any, str, str, str], ...] = (
     ("four_eyes_amount", 1000, "", "guess", "amount from which a resend needs a second person"),
     ("outbox_warn_s", 120, "s", "guess", "age of an unpublished message worth a warning"),
     ("batch_lease_s", 600, "s", "guess", "how long a batch lives without an advance"),
+    ("outbox_retry_horizon_s", 1800, "s", "guess", "how long a message is tried before a person"),
+    ("dlq_retry_s", 300, "s", "guess", "wait before the schedule tries a dead letter again"),
     ("demo", False, "", "operator", "whether this ledger shows the demonstration"),
 )
 

@@ -109,3 +109,32 @@ def withdraw_decision(
         "reason": reason,
     }
     return call("withdraw_decision", argument, Reopened)
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedJob(Answer):
+    """The job as it stands after the decision."""
+
+    job_id: str | None
+    state: str | None
+    version: int | None
+    detail: Detail
+
+
+def decide_queued_job(
+    *,
+    actor: str,
+    job_id: str,
+    version: int,
+    decision: str,
+    reason: str | None = None,
+) -> DecidedJob:
+    """A person lets a waiting job run now, or ends it."""
+    argument = {
+        "actor": actor,
+        "job_id": job_id,
+        "version": version,
+        "decision": decision,
+        "reason": reason,
+    }
+    return call("decide_queued_job", argument, DecidedJob)

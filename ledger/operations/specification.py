@@ -9,7 +9,7 @@ from ledger.local import ROOT
 FUNCTIONS = ROOT / "ledger" / "sql" / "functions"
 CALLER = ("workflow", "workflow_version", "execution_id", "instance", "worker")
 
-_ADMIT = re.compile(r"ledger\.admit\(\s*'(\w+)',\s*'(\w+)',\s*p_arg,\s*'(\{.*?\})'\)", re.DOTALL)
+_ADMIT = re.compile(r"ledger\.admit\(\s*'(\w+)',\s*'(\w+)',\s*\w+,\s*'(\{.*?\})'\)", re.DOTALL)
 _HEADER = re.compile(r"-- (?P<name>\w+): (?P<sentence>[^\n]+)")
 
 

@@ -1,0 +1,22 @@
+-- lock_letter: bring a dead letter under lock with its key and job before it, in the one lock order.
+CREATE OR REPLACE FUNCTION ledger.lock_letter(
+    INOUT p_call ledger.call, p_failed_job_id bigint, OUT letter public.failed_jobs,
+    OUT job public.jobs
+)
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    v_locked record;
+    v_job text;
+BEGIN
+    SELECT f.job_id INTO v_job FROM public.failed_jobs f WHERE f.id = p_failed_job_id;
+    SELECT * INTO v_locked FROM ledger.lock_job(p_call, v_job);
+    p_call := v_locked.p_call;
+    job := v_locked.job;
+    SELECT * INTO letter FROM public.failed_jobs f WHERE f.id = p_failed_job_id FOR UPDATE;
+    p_call.locked_at := clock_timestamp();
+    p_call.workflow := letter.workflow_name;
+END
+$$;
+COMMENT ON FUNCTION ledger.lock_letter(ledger.call, bigint) IS
+    'bring a dead letter under lock with its key and job before it, in the one lock order';
