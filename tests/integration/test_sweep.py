@@ -15,6 +15,7 @@ from ledger.models import Conflict, Evidence, Job, Liveness, SweepLock
 from ledger.operations.jobs import complete_job, record_receipt
 from ledger.operations.sweeps import decide_job, take_expired_jobs, take_sweep_lock
 from sweeper import sweep
+from sweeper.decisions.sweep import Action, Decision, decide
 from sweeper.look_again import look_again_now
 from sweeper.providers import base
 from sweeper.providers.base import Absent, LookUp, Unknown
@@ -105,7 +106,7 @@ def test_the_kill_matrix(lab: Lab, crash: Any, effect: str, effects: int, state:
     assert (lab.effects(claim), lab.job(claim).state) == (effects, state)
 
 
-@pytest.mark.parametrize("crash", sorted({row[0] for row in MATRIX}, key=lambda row: row.__name__))
+@pytest.mark.parametrize("crash", [row[0] for row in MATRIX if row[1] == "charge"])
 def test_a_forced_unique_provider_needs_no_look_up(lab: Lab, crash: Any) -> None:
     """Sending again under the same key is safe by construction, and ends done."""
     lab.set_provider("charge", lookup_config=Jsonb({}))
@@ -331,7 +332,6 @@ def test_rows_that_fail_stop_nobody_else(lab: Lab, monkeypatch: pytest.MonkeyPat
         lab.mark(claim)
     lab.expire(*claims)
     bad = {claim.job_id for claim in claims[:3]}
-    decide = sweep.decide
 
     def decide_or_raise(facts: Any) -> Any:
         if current[0] in bad:
@@ -360,7 +360,7 @@ def test_a_bug_in_the_table_cannot_resend(lab: Lab, monkeypatch: pytest.MonkeyPa
     claim = lab.claim("hook")
     lab.mark(claim)
     lab.expire(claim)
-    wrong = sweep.Decision(sweep.Action.REQUEUE, "a bug")
+    wrong = Decision(Action.REQUEUE, "a bug")
     monkeypatch.setattr(sweep, "decide", lambda _facts: wrong)
     assert swept().refused == 1
     assert lab.job(claim).state == "sweeping"
@@ -426,7 +426,8 @@ def test_proof_of_life_carries_the_report(lab: Lab) -> None:
     swept()
     alive = Liveness.objects.get(name="sweep")
     assert alive.interval_seconds == 60
-    assert alive.report["taken"] == 0
+    assert alive.report is not None
+    assert alive.report == SweepReport(seconds=alive.report["seconds"]).as_json()
     lock = SweepLock.objects.get(name="sweep")
     assert lock.token is None
     assert lock.last_finished_at is not None

@@ -132,7 +132,7 @@ def test_a_provider_without_a_driver_ends_as_a_dead_letter(lab: Lab) -> None:
     job_id = enqueue("hook")
     assert work_once() is Ended.FAILED
     letter = FailedJob.objects.get(job_id=job_id)
-    assert "no driver here" in letter.error_message
+    assert "no driver here" in str(letter.error_message)
     assert (Job.objects.get(id=job_id).state, total(lab, "hook")) == ("dead", 0)
 
 

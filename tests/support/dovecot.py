@@ -1,5 +1,6 @@
 """A real Dovecot, started for a test on high ports of loopback, and an SMTP server in front."""
 
+import asyncio
 import contextlib
 import getpass
 import grp
@@ -110,7 +111,9 @@ class Front:
             with smtplib.LMTP("127.0.0.1", self._lmtp) as lmtp:
                 lmtp.sendmail(envelope.mail_from, [USER], envelope.content)
         if when is not None:
-            server.transport.abort()
+            line = server.transport
+            assert isinstance(line, asyncio.WriteTransport)
+            line.abort()
         return "250 taken"
 
     handle_DATA = take  # noqa: N815  the name aiosmtpd calls

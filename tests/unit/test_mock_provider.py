@@ -39,8 +39,9 @@ def call(
     )
 
 
-def charge(provider: MockProvider, key: str | None, amount: int = 5, **headers: str) -> Answer:
-    """Charge an amount under a key."""
+def charge(provider: MockProvider, key: str | None, amount: int = 5, delay: str = "0") -> Answer:
+    """Charge an amount under a key, taking some seconds."""
+    headers = {"X-Mock-Delay": delay}
     if key is not None:
         headers["Idempotency-Key"] = key
     return call(provider, "/charges", {"amount": amount, "reference": key or "-"}, headers)
@@ -99,9 +100,7 @@ def test_what_fails_validation_is_not_stored(provider: MockProvider) -> None:
 def test_a_key_under_way_answers_conflict(provider: MockProvider) -> None:
     """A second request while the first still runs is turned away and has no effect."""
     answers: list[Answer] = []
-    slow = threading.Thread(
-        target=lambda: answers.append(charge(provider, "k1", **{"X-Mock-Delay": "1"}))
-    )
+    slow = threading.Thread(target=lambda: answers.append(charge(provider, "k1", delay="1")))
     slow.start()
     while "k1" not in provider.effects._keys:
         threading.Event().wait(0.005)

@@ -6,10 +6,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
-from sweeper import addresses
 from sweeper.errors import (
     LookupInconclusiveError,
     ProviderRejectedError,
@@ -54,6 +54,11 @@ def say(answer: bytes) -> Callable[[socket.socket, bytes], None]:
     return lambda connection, _: connection.sendall(answer)
 
 
+def stay_silent(connection: socket.socket, _: bytes) -> None:
+    """Accept, read, and never say anything."""
+    connection.recv(1)
+
+
 def drip(prefix: bytes, byte: bytes) -> Callable[[socket.socket, bytes], None]:
     """Send a byte every 50 ms for as long as the other side listens."""
 
@@ -83,7 +88,7 @@ def answer_names(
             for text in found
         ]
 
-    monkeypatch.setattr(addresses.socket, "getaddrinfo", getaddrinfo)
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     return questions
 
 
@@ -150,11 +155,11 @@ def test_a_name_is_resolved_once_and_the_judged_address_is_the_one_called(
     called: list[tuple[str, int]] = []
 
     class Refusing(socket.socket):
-        def connect(self, address: tuple[str, int]) -> None:
+        def connect(self, address: Any) -> None:
             called.append(address)
             raise ConnectionRefusedError("stop here")
 
-    monkeypatch.setattr(addresses.socket, "socket", Refusing)
+    monkeypatch.setattr(socket, "socket", Refusing)
     with pytest.raises(ProviderUnavailableError) as caught:
         request("GET", "https://api.example.com/")
     assert not caught.value.sent
@@ -264,7 +269,7 @@ def test_a_dropped_answer_may_have_been_sent() -> None:
     [
         pytest.param(drip(b"", b"H"), id="status line"),
         pytest.param(drip(b"HTTP/1.1 200 OK\r\nX: ", b"a"), id="headers"),
-        pytest.param(lambda connection, _: connection.recv(1), id="silence"),
+        pytest.param(stay_silent, id="silence"),
     ],
 )
 def test_a_slow_answer_is_cut_at_the_deadline(
@@ -285,7 +290,7 @@ def test_a_slow_handshake_is_cut_at_the_deadline() -> None:
     """A server that accepts and never speaks TLS costs no more than the cap."""
     started = time.monotonic()
     with (
-        server(lambda connection, _: connection.recv(1)) as (host, _),
+        server(stay_silent) as (host, _),
         pytest.raises(ProviderUnavailableError) as caught,
     ):
         request("GET", f"https://{host}/", allow_private=[host], limits=Limits(seconds=0.4))
@@ -301,7 +306,7 @@ def test_a_slow_resolver_is_cut_at_the_deadline(monkeypatch: pytest.MonkeyPatch)
         release.wait(10)
         return []
 
-    monkeypatch.setattr(addresses.socket, "getaddrinfo", getaddrinfo)
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     with pytest.raises(ProviderUnavailableError, match="not resolved within"):
         request("GET", "https://api.example.com/", limits=Limits(seconds=0.2))
     release.set()
