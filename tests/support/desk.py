@@ -12,6 +12,7 @@ from django.contrib.auth.models import Group, User
 from ledger.operations.base import Caller
 from ledger.operations.records import WrittenFields, write_fields
 from ledger.operations.registrations import apply_deploy, save_target
+from ledger.operations.sweeps import promote_conflicts
 
 BILLING = Caller("billing-webhook", execution_id="811")
 FORM = Caller("form-intake", execution_id="812")
@@ -103,3 +104,18 @@ def customer(owner: psycopg.Connection) -> dict[str, Any]:
     row = owner.execute("SELECT to_jsonb(c) FROM customers c WHERE id = '1002'").fetchone()
     assert row is not None
     return dict(row[0])
+
+
+def collide_once(owner: psycopg.Connection, **attempted: Any) -> int:
+    """Let form-intake lose once and nobody come back; return the promoted conflict."""
+    revision = customer(owner)["revision"]
+    assert write(BILLING, f"once-{revision}", revision, seats=revision).outcome == "won"
+    lost = write(FORM, f"once-{revision}", revision, **attempted)
+    assert lost.conflict_state == "detected", lost
+    owner.execute(
+        "UPDATE conflicts SET created_at = created_at - interval '1 hour' WHERE id = %s",
+        [lost.conflict_id],
+    )
+    promote_conflicts(actor="test")
+    assert lost.conflict_id is not None
+    return lost.conflict_id

@@ -1,0 +1,113 @@
+"""What the console says: every outcome has a sentence, every kind a way out, no text lies."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ledger.models.conflicts import KINDS as LEDGER_KINDS
+from review import text
+from review.outcomes import GOOD, OUTCOMES, UNKNOWN, words
+from review.roles import RIGHT_WORDS, ROLES
+from review.verbs import KINDS, SECOND_PERSON, VERB_RIGHTS, WITHDRAW
+
+SQL = Path(__file__).parents[2] / "ledger" / "sql"
+
+
+def ledger_outcomes():
+    """Read the closed list of outcomes where the database gets it from."""
+    (listed,) = re.findall(
+        r"CREATE DOMAIN ledger\.outcome.*?CHECK \(VALUE IN \((.*?)\)\)",
+        (SQL / "foundation.sql").read_text(),
+        re.DOTALL,
+    )
+    return set(re.findall(r"'(\w+)'", listed))
+
+
+def test_every_outcome_has_a_sentence_and_a_next_step():
+    """The table covers the closed list, no more and no less."""
+    assert set(OUTCOMES) == ledger_outcomes()
+    for said in OUTCOMES.values():
+        assert said.title
+        assert said.sentence.endswith(".")
+        assert said.next.endswith(".")
+
+
+def test_only_good_outcomes_have_the_good_tone():
+    """A loss never looks like success, and an unknown word neither."""
+    good = {outcome for outcome, said in OUTCOMES.items() if said.tone == GOOD}
+    assert good == {"won", "inserted", "matched", "replay", "empty"}
+    assert words("a new word") is UNKNOWN
+    assert UNKNOWN.tone != GOOD
+    assert [outcome for outcome, said in OUTCOMES.items() if said.title == "Done"] == ["won"]
+
+
+def test_every_kind_has_a_verb_that_ends_it_and_no_decision_the_ledger_lacks():
+    """The console's table and the ledger's table of decisions hold the same decisions."""
+    assert set(KINDS) == LEDGER_KINDS
+    for kind in KINDS.values():
+        assert [each for each in kind.decisions if each.decision != "look_again"]
+        assert len({each.key for each in kind.decisions if each.key}) == len(
+            [each for each in kind.decisions if each.key]
+        )
+
+
+def test_every_verb_has_a_right_that_some_role_has_and_words_for_who_lacks_it():
+    """A viewer may no verb; an approver may every verb."""
+    decisions = [each for kind in KINDS.values() for each in kind.decisions]
+    for decision in (*decisions, *SECOND_PERSON, WITHDRAW):
+        right = VERB_RIGHTS[decision.verb]
+        assert right in ROLES["approver"]
+        assert right not in ROLES["viewer"]
+        assert RIGHT_WORDS[right]
+    assert ROLES["viewer"] < ROLES["operator"] < ROLES["approver"] < ROLES["administrator"]
+
+
+@pytest.mark.parametrize(
+    ("stored", "seen"),
+    [
+        ("abc\u202eevil", "abc⟨U+202E⟩evil"),
+        ("a\u200bb", "a⟨U+200B⟩b"),
+        ("a\x00b\x07", "a⟨U+0000⟩b⟨U+0007⟩"),
+        ("tab\tline\n", "tab\tline\n"),
+        ("\u2066x\u2069", "⟨U+2066⟩x⟨U+2069⟩"),
+        ("\U000e0041", "⟨U+E0041⟩"),
+        ("Grüße, 你好 🙂", "Grüße, 你好 🙂"),
+    ],
+)
+def test_hidden_characters_are_made_visible(stored, seen):
+    """Nothing a reader cannot see changes what they read."""
+    assert text.visible(stored) == seen
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (-5, "0 s"),
+        (12, "12 s"),
+        (61, "1 min"),
+        (3600, "1 h"),
+        (11_520, "3 h 12 min"),
+        (187_200, "2 d 4 h"),
+    ],
+)
+def test_ages_are_said_in_two_units(seconds, said):
+    """Ages, not dates."""
+    assert text.age(seconds) == said
+
+
+def test_lists_and_counts_read_like_sentences():
+    """Counts say their noun and where counting stopped."""
+    assert text.listed(["a"]) == "a"
+    assert text.listed(["a", "b", "c"]) == "a, b and c"
+    assert text.listed(list("abcdef"), most=2) == "a, b and 4 more"
+    assert text.counted(1, "thing") == "1 thing"
+    assert text.counted(1000, "thing", capped=True) == "1,000+ things"
+    assert [text.ordinal(n) for n in (1, 3, 4, 11, 21, 22)] == [
+        "first",
+        "third",
+        "4th",
+        "11th",
+        "21st",
+        "22nd",
+    ]
