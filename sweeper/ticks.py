@@ -9,10 +9,12 @@ import os
 import socket
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID, uuid4
 
+from ledger.errors import LedgerError
 from ledger.operations.policies import policy
 from ledger.operations.sweeps import release_sweep_lock, take_sweep_lock
 from sweeper.errors import SweeperError
@@ -93,7 +95,8 @@ def tick[R: Report](name: str, run: Callable[[Lock], R], *, interval_seconds: fl
     except LostLockError:
         return Tick(name, "lost_lock")
     except BaseException:
-        release_sweep_lock(actor=me(), name=name, token=lock.token, succeeded=False)
+        with suppress(LedgerError):  # what went wrong first is what counts; the lease ends anyway
+            release_sweep_lock(actor=me(), name=name, token=lock.token, succeeded=False)
         raise
     released = release_sweep_lock(
         actor=me(),

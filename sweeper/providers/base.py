@@ -24,6 +24,10 @@ Config = Mapping[str, Any]
 # have the process's own credentials sent to a host of their choice.
 VARIABLE_PREFIX = "LANDED_SECRET_"
 
+# How long one call may take. A tick and a lease have to outlive it.
+DEFAULT_SECONDS = 15.0
+MOST_SECONDS = 60.0
+
 # Driver names come from rows; only a plain module name of this package is ever imported.
 DRIVER_NAME = re.compile(r"[a-z][a-z0-9_]{0,40}")
 NOT_DRIVERS = frozenset({"base", "http_template"})
@@ -157,6 +161,14 @@ def setting[T](config: Config, name: str, kind: type[T], default: T | None = Non
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise ProviderRejectedError(f"provider configuration: {name} must be a {kind.__name__}")
     return value
+
+
+def timeout(config: Config) -> float:
+    """Return how long one call may take; a worker and a sweeper wait for it."""
+    seconds = setting(config, "timeout_seconds", float, DEFAULT_SECONDS)
+    if not 0 < seconds <= MOST_SECONDS:
+        raise ProviderRejectedError(f"timeout_seconds lies between 0 and {MOST_SECONDS:g}")
+    return seconds
 
 
 def secret(name: str) -> str:

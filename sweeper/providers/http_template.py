@@ -21,8 +21,9 @@ from sweeper.providers.base import (
     Sent,
     secret,
     setting,
+    timeout,
 )
-from sweeper.transport import DEFAULT_LIMITS, Answer, Limits, request
+from sweeper.transport import Answer, Limits, request
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+)(?::([A-Z0-9_]+))?\}")
 
@@ -59,11 +60,6 @@ def call(
         allow_private=setting(config, "allow_private", list, []),
         limits=Limits(seconds=timeout(config)),
     )
-
-
-def timeout(config: Config) -> float:
-    """Return how long one call may take."""
-    return setting(config, "timeout_seconds", float, DEFAULT_LIMITS.seconds)
 
 
 def fill(

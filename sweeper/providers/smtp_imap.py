@@ -30,6 +30,7 @@ from sweeper.providers.base import (
     Sent,
     secret,
     setting,
+    timeout,
 )
 
 # Printable ASCII without spaces, quotes, backslashes and brackets: nothing that could end a quoted
@@ -88,7 +89,7 @@ def _host(section: Config, config: Config, default_port: int) -> MailHost:
         port=setting(section, "port", int, default_port),
         security=setting(section, "security", str, "tls"),
         allow_private=setting(config, "allow_private", list, []),
-        seconds=setting(config, "timeout_seconds", float, 15.0),
+        seconds=timeout(config),
     )
 
 

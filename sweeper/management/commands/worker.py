@@ -27,6 +27,7 @@ from django_q.models import Task
 from django_q.scheduler import scheduler
 from django_q.tasks import async_task
 
+from ledger.errors import NotRecordedError
 from ledger.processes import end_with_parent
 from sweeper.schedules import sync_schedules
 
@@ -129,7 +130,7 @@ class Command(BaseCommand):
         try:
             pulse.check()
             sync_schedules()
-        except DatabaseError as error:
+        except (DatabaseError, NotRecordedError) as error:
             self.stderr.write(f"worker: the database did not answer: {error}")
             pulse.excuse()
 
