@@ -106,6 +106,10 @@ _ALL = (
     _n8n("start_batch", "POST", "/batches", "batches", {"won", "matched"}),
     _n8n("advance_batch", "POST", "/batches/{batch_id}/advance", "batches", {"won", "replay"}),
     _n8n("finish_batch", "POST", "/batches/{batch_id}/finish", "batches", {"won", "replay"}),
+    # Runs of the engine
+    _n8n("start_run", "POST", "/runs", "runs", {"won", "replay"}),
+    _n8n("complete_run", "POST", "/runs/{run_id}/complete", "runs", {"won", "replay"}),
+    _n8n("fail_run", "POST", "/runs/{run_id}/fail", "runs", {"won", "replay"}),
     # Decisions by people
     _human("decide_conflict", "/conflicts/{conflict_id}/decide", "review.resolve"),
     _human("approve_decision", "/conflicts/{conflict_id}/approve", "review.approve"),
@@ -113,6 +117,7 @@ _ALL = (
     _human("withdraw_decision", "/conflicts/{conflict_id}/withdraw", "review.resend"),
     _human("decide_failed_job", "/failed-jobs/{failed_job_id}/decide", "review.resend"),
     _human("decide_queued_job", "/jobs/{job_id}/decide", "review.resolve"),
+    _human("decide_run", "/runs/{run_id}/decide", "review.resolve"),
     _human("decide_batch", "/batches/{batch_id}/decide", "review.resolve"),
     _human("decide_outbox", "/outbox/{outbox_id}/decide", "review.resolve"),
     # Recovery, by the sweeper and the schedules

@@ -56,6 +56,7 @@ TRANSITIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "exhausted": ("open", "resolved", "abandoned"),
     },
     "batch_runs": {"running": ("complete", "failed"), "failed": ("running",)},
+    "runs": {"running": ("completed", "failed", "failed_transient", "cancelled")},
 }
 
 SYSTEM_WORKFLOWS = ("(sql)", "(native)")

@@ -15,6 +15,9 @@ CREATE TRIGGER failed_jobs_transition BEFORE UPDATE OF state ON public.failed_jo
 CREATE TRIGGER batch_runs_transition BEFORE UPDATE OF status ON public.batch_runs
     FOR EACH ROW EXECUTE FUNCTION ledger.guard_transition('status');
 
+CREATE TRIGGER runs_transition BEFORE UPDATE OF status ON public.runs
+    FOR EACH ROW EXECUTE FUNCTION ledger.guard_transition('status');
+
 CREATE TRIGGER audit_events_hash BEFORE INSERT ON public.audit_events
     FOR EACH ROW EXECUTE FUNCTION ledger.fill_audit_hash();
 CREATE TRIGGER audit_events_append_only BEFORE UPDATE OR DELETE ON public.audit_events

@@ -16,6 +16,8 @@ SELECT * FROM (
     SELECT 'outbox'::text, id::text, 'undelivered'::text, workflow, waiting_since
     FROM public.outbox
     UNION ALL
+    SELECT 'run'::text, id::text, 'flagged_run'::text, workflow, waiting_since FROM public.runs
+    UNION ALL
     SELECT 'key'::text, idem_key, 'overdue_key'::text, workflow, waiting_since FROM public.idem
 ) q
 WHERE opened_at IS NOT NULL;

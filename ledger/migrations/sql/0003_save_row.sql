@@ -30,6 +30,7 @@ BEGIN
         outcome := 'replay';
     ELSE
         BEGIN
+            SET CONSTRAINTS ALL IMMEDIATE;
             EXECUTE format(
                 'INSERT INTO public.%1$I AS t (%2$s) SELECT %2$s'
                 ' FROM jsonb_populate_record(NULL::public.%1$I, $1)'
