@@ -4,7 +4,7 @@ import logging
 from typing import Any
 
 from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError
 from ninja.openapi.schema import OpenAPISchema
@@ -67,6 +67,11 @@ def _unreadable(_request: HttpRequest, error: BodyError) -> HttpResponse:
 def _unstorable(_request: HttpRequest, error: InvalidArgumentError) -> HttpResponse:
     hint = f"the database refused a value: {error}; nothing was recorded"
     return problem(400, "not_storable", hint)
+
+
+@api.exception_handler(UnreadablePostError)
+def _cut_off(_request: HttpRequest, _error: UnreadablePostError) -> HttpResponse:
+    return problem(400, "cut_off", "the connection ended before the body did; nothing was recorded")
 
 
 @api.exception_handler(NotRecordedError)

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponse
-from django.urls import Resolver404, resolve
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import resolve
 
 from ledger.api.problems import problem
 
@@ -26,12 +26,11 @@ class ApiFirst:
         if not request.path_info.startswith(PREFIX):
             return self.get_response(request)
         try:
-            match = resolve(request.path_info)
-        except Resolver404:
+            match = request.resolver_match = resolve(request.path_info)
+            response: HttpResponse = match.func(request, *match.args, **match.kwargs)
+        except Http404:
             hint = f"nothing is at {request.path}; {PREFIX}openapi.json lists what there is"
             return problem(404, "unknown_path", hint)
-        request.resolver_match = match
-        response: HttpResponse = match.func(request, *match.args, **match.kwargs)
         if response.status_code == METHOD_NOT_ALLOWED:
             allowed = response["Allow"]
             response = problem(405, "method_not_allowed", f"use {allowed} here")

@@ -1,17 +1,24 @@
-"""What the tests of single operations share: the doors (how to use one: tests/support/doors.py).
+"""What the tests of single operations share: the doors, and a shop to work in.
 
-A test with ``door`` runs once per door, on rows that are really committed, and the tables are
-emptied after it; do not wrap it in a transaction.
+A test with ``door`` or ``shop`` runs once per door, on rows that are really committed, and the
+tables are emptied after it; do not wrap it in a transaction. With ``racing_shop`` it also runs
+once per door through a pooler. How to use them: tests/support/{doors,factories}.py.
 """
+
+from collections.abc import Iterator
 
 import psycopg
 import pytest
 
-from tests.support.database import Connect
+from tests.support import pgbouncer
+from tests.support.database import Connect, Logins
 from tests.support.doors import Door, open_door
+from tests.support.factories import Shop
+
+DOORS = ["sql", "python", "http"]
 
 
-@pytest.fixture(params=["sql", "python", "http"])
+@pytest.fixture(params=DOORS)
 def door(
     request: pytest.FixtureRequest,
     transactional_db: None,
@@ -26,3 +33,40 @@ def door(
 def sql_door(transactional_db: None, connect: Connect, owner_sql: psycopg.Connection) -> Door:
     """Give the SQL door alone, for what cannot differ between doors."""
     return open_door("sql", connect, owner_sql)
+
+
+@pytest.fixture
+def shop(door: Door, owner_sql: psycopg.Connection) -> Shop:
+    """Give the shop, reached through one door after the other."""
+    return Shop(door, owner_sql)
+
+
+@pytest.fixture
+def sql_shop(sql_door: Door, owner_sql: psycopg.Connection) -> Shop:
+    """Give the shop, reached through the SQL door alone."""
+    return Shop(sql_door, owner_sql)
+
+
+@pytest.fixture(params=[*DOORS, *(f"{door}-pooled" for door in DOORS)])
+def racing_shop(
+    request: pytest.FixtureRequest,
+    transactional_db: None,
+    connect: Connect,
+    owner_sql: psycopg.Connection,
+) -> Iterator[Shop]:
+    """Give the shop, reached through one door after the other, directly and through a pooler."""
+    name, _, pooled = request.param.partition("-")
+    if not pooled:
+        yield Shop(open_door(name, connect, owner_sql), owner_sql)
+        return
+    pooler: pgbouncer.Pooler = request.getfixturevalue("_pooler")
+    with pooler.for_django():
+        yield Shop(open_door(name, pooler.connect, owner_sql), owner_sql)
+    pooler.hang_up()
+
+
+@pytest.fixture(scope="session")
+def _pooler(_logins: Logins) -> Iterator[pgbouncer.Pooler]:
+    """Keep one pooler for the session; it ends before the test database is dropped."""
+    with pgbouncer.running({role: _logins.login(role) for role in ("app", "n8n")}) as pooler:
+        yield pooler

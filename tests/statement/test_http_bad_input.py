@@ -8,7 +8,6 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.support.doors import SCOPES, make_token
 from tests.support.http import Http, problem_of
 
 ORDER = {"effect": "charge", "event": {"id": "evt_1"}, "payload": {"amount": 12}}
@@ -20,22 +19,6 @@ REPORT = {
     "version_found": 2,
     "attempted": {"a": 1},
 }
-
-
-@pytest.fixture
-def billing(transactional_db: None, owner_sql: psycopg.Connection) -> Http:
-    """Register a workflow with one effect and return a caller with its token."""
-    owner_sql.execute("INSERT INTO workflows (name) VALUES ('billing'), ('forms')")
-    owner_sql.execute("INSERT INTO providers (name, class) VALUES ('pay', 'forced_unique')")
-    owner_sql.execute(
-        "INSERT INTO effects (name, workflow, provider, kind)"
-        " VALUES ('charge', 'billing', 'pay', 'replace')"
-    )
-    owner_sql.execute(
-        "INSERT INTO key_specs (effect, version, mode, fields, canon)"
-        " VALUES ('charge', 1, 'event_id', '{id}', '{raw}')"
-    )
-    return Http(make_token(owner_sql, workflow="billing", scopes=SCOPES))
 
 
 def counts(owner_sql: psycopg.Connection) -> tuple[Any, ...]:

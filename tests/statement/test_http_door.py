@@ -28,22 +28,6 @@ REPORT = {
 }
 
 
-@pytest.fixture
-def billing(transactional_db: None, owner_sql: psycopg.Connection) -> Http:
-    """Register a workflow with one effect and return a caller with its token."""
-    owner_sql.execute("INSERT INTO workflows (name) VALUES ('billing'), ('forms')")
-    owner_sql.execute("INSERT INTO providers (name, class) VALUES ('pay', 'forced_unique')")
-    owner_sql.execute(
-        "INSERT INTO effects (name, workflow, provider, kind)"
-        " VALUES ('charge', 'billing', 'pay', 'replace'), ('mail', 'forms', 'pay', 'replace')"
-    )
-    owner_sql.execute(
-        "INSERT INTO key_specs (effect, version, mode, fields, canon)"
-        " SELECT name, 1, 'event_id', '{id}', '{raw}' FROM effects WHERE name IN ('charge', 'mail')"
-    )
-    return Http(make_token(owner_sql, workflow="billing", scopes=SCOPES))
-
-
 def person(owner_sql: psycopg.Connection, name: str, *rights: str) -> Http:
     """Make a person with these rights and return a caller with their token."""
     user = get_user_model().objects.create_user(name)
@@ -219,7 +203,12 @@ def test_an_unknown_id_is_not_found(path: str, billing: Http) -> None:
 
 @pytest.mark.parametrize(
     ("method", "path", "status"),
-    [("POST", "/nothing", 404), ("GET", "/jobs/claim-next", 405), ("DELETE", "/conflicts", 405)],
+    [
+        ("POST", "/nothing", 404),
+        ("GET", "/", 404),
+        ("GET", "/jobs/claim-next", 405),
+        ("DELETE", "/conflicts", 405),
+    ],
 )
 def test_an_unknown_address_is_a_problem_too(
     method: str, path: str, status: int, billing: Http
