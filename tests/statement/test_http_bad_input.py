@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.support.http import Http, problem_of
+from tests.support.http import Http, open_billing, problem_of
 
 ORDER = {"effect": "charge", "event": {"id": "evt_1"}, "payload": {"amount": 12}}
 REPORT = {
@@ -19,6 +19,12 @@ REPORT = {
     "version_found": 2,
     "attempted": {"a": 1},
 }
+
+
+@pytest.fixture
+def billing(transactional_db: None, owner_sql: psycopg.Connection) -> Http:
+    """Give a caller with a token of the workflow `billing`."""
+    return open_billing(owner_sql)
 
 
 def counts(owner_sql: psycopg.Connection) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from ledger.api import door, limits
 from ledger.api.snapshot import SNAPSHOT, current
 from ledger.catalog import OPERATIONS
 from tests.support.doors import SCOPES, make_token
-from tests.support.http import Http, problem_of
+from tests.support.http import Http, open_billing, problem_of
 
 ORDER = {"effect": "charge", "event": {"id": "evt_1"}, "payload": {"amount": 12}}
 REPORT = {
@@ -35,6 +35,12 @@ def person(owner_sql: psycopg.Connection, name: str, *rights: str) -> Http:
         Permission.objects.filter(content_type__app_label="review", codename__in=rights)
     )
     return Http(make_token(owner_sql, user_name=name))
+
+
+@pytest.fixture
+def billing(transactional_db: None, owner_sql: psycopg.Connection) -> Http:
+    """Give a caller with a token of the workflow `billing`."""
+    return open_billing(owner_sql)
 
 
 # -- who may enter -------------------------------------------------------------------------------

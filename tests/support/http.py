@@ -3,10 +3,12 @@
 import json
 from typing import Any
 
+import psycopg
 from django.http import HttpResponse
 from django.test import Client
 
-from tests.support.doors import PREFIX
+from tests.support.doors import PREFIX, SCOPES, make_token
+from tests.support.factories import make_effect, make_workflow
 
 
 class Http:
@@ -32,6 +34,14 @@ class Http:
     def post(self, path: str, body: Any, **headers: str) -> HttpResponse:
         """Send a POST."""
         return self("POST", path, body, **headers)
+
+
+def open_billing(owner_sql: psycopg.Connection) -> Http:
+    """Register two workflows with an effect each; return a caller with a token of the first."""
+    for workflow, effect in (("billing", "charge"), ("forms", "mail")):
+        make_workflow(owner_sql, workflow)
+        make_effect(owner_sql, effect, workflow=workflow)
+    return Http(make_token(owner_sql, workflow="billing", scopes=SCOPES))
 
 
 def problem_of(response: HttpResponse) -> dict[str, Any]:
