@@ -28,8 +28,8 @@ APP = "landed_app"
 DATABASE = "landed"
 START_SECONDS = 30
 """A server that replays its log after a kill, on a slow disk, needs several seconds."""
-STOP_SECONDS = 3
-"""Sessions are cut at once; what remains is one checkpoint."""
+STOP_SECONDS = 2
+"""Sessions are cut at once; the checkpoint that remains can be left to the next start."""
 SETTINGS = {
     "listen_addresses": HOST,
     "unix_socket_directories": "''",

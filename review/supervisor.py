@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ledger.processes import end_with_parent
 
-GRACE_SECONDS = 3.5
+GRACE_SECONDS = 2.5
 """Long enough for a request to finish, short enough to stop everything within five seconds."""
 LONGEST_PAUSE = 30
 """A child that cannot live is tried again, but not in a loop that eats the machine."""

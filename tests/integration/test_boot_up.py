@@ -24,12 +24,14 @@ def free_port() -> str:
         return str(probe.getsockname()[1])
 
 
-def stop(running: Up, request: signal.Signals) -> float:
-    """Ask it to stop; return how long that took."""
+def stop(running: Up, directory: Path, request: signal.Signals = signal.SIGINT) -> None:
+    """Ask it to stop; it does so in time and leaves nothing running."""
     began = time.monotonic()
     running.process.send_signal(request)
-    running.finish()
-    return time.monotonic() - began
+    output = running.finish()
+    assert time.monotonic() - began < STOPPED_WITHIN, output
+    assert living(directory) == {}
+    assert running.process.returncode == 0
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +48,7 @@ def password(directory: Path) -> str:
         with urllib.request.urlopen(running.read_until(OPEN)[1], timeout=PATIENCE) as page:
             assert page.status == 200
             assert "default-src 'none'" in page.headers["Content-Security-Policy"]
-        assert stop(running, signal.SIGINT) < STOPPED_WITHIN
-        assert living(directory) == {}
-        assert running.process.returncode == 0
+        stop(running, directory)
     return word
 
 
@@ -68,8 +68,7 @@ def test_second_start_keeps_everything_and_stops_on_any_request(
     with up(directory, "--no-demo", "--port", free_port()) as running:
         running.read_until(OPEN)
         assert password not in running.output
-        assert stop(running, request_to_stop) < STOPPED_WITHIN
-        assert living(directory) == {}
+        stop(running, directory, request_to_stop)
 
 
 def test_killed_supervisor_leaves_nothing(directory: Path, password: str) -> None:
@@ -89,7 +88,7 @@ def test_second_up_says_that_one_is_running(directory: Path, password: str) -> N
         said = second.communicate(timeout=PATIENCE)[0]
         assert second.returncode == 1
         assert f"already running from {directory}: http://127.0.0.1:{port}" in said
-        stop(running, signal.SIGINT)
+        stop(running, directory)
 
 
 def test_taken_port_is_said_before_anything_is_done(directory: Path, password: str) -> None:
@@ -115,8 +114,7 @@ def test_killed_children_and_postgres_come_back(directory: Path, password: str) 
         os.kill(_one(directory, "postgres -D"), signal.SIGKILL)
         running.read_until("the private PostgreSQL died; starting it again")
         wait_until(lambda: _answers(page), "the page is served again")
-        assert stop(running, signal.SIGINT) < STOPPED_WITHIN
-        assert living(directory) == {}
+        stop(running, directory)
 
 
 def _one(directory: Path, words: str) -> int:

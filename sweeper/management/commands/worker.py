@@ -34,7 +34,7 @@ from sweeper.schedules import sync_schedules
 BEAT_SECONDS = 20
 LIMIT_SECONDS = 150
 """Longer than a task may run (Q_CLUSTER timeout, 90 s), so that one long task is no alarm."""
-STOP_SECONDS = 3
+STOP_SECONDS = 2
 """A tick that is cut short is harmless; a supervisor that waits for it is not."""
 BEAT_GROUP = "beat"
 QUEUE_DEAD, SENTINEL_DEAD = 70, 71
