@@ -99,11 +99,15 @@ class Logins:
         self._known = {"owner": settings.DB_OWNER, "app": settings.DB_APP}
         self._stack = ExitStack()
 
-    def connect(self, role: str) -> psycopg.Connection:
-        """Open an autocommit connection to the test database as this role."""
+    def login(self, role: str) -> dict[str, Any]:
+        """Return the login of this role."""
         if role not in self._known:
             self._known[role] = self._stack.enter_context(member_login(role))
-        return roles.connect(self._known[role], database())
+        return self._known[role]
+
+    def connect(self, role: str) -> psycopg.Connection:
+        """Open an autocommit connection to the test database as this role."""
+        return roles.connect(self.login(role), database())
 
     def close(self) -> None:
         """Drop the logins made here."""

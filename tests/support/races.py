@@ -1,8 +1,8 @@
-"""Several calls at the same moment."""
+"""Several calls at the same moment, once or many times over."""
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from django.db import connections
 
@@ -15,14 +15,49 @@ def race[Result](*calls: Callable[[], Result]) -> list[Result]:
 
     An exception of a call is raised here. Each thread gives Django's connection back.
     """
-    barrier = threading.Barrier(len(calls), timeout=PATIENCE)
+    (answers,) = race_rounds(1, *[lambda _round, call=call: call() for call in calls])
+    return answers
 
-    def one(call: Callable[[], Result]) -> Result:
+
+def race_rounds[Result](
+    rounds: int, *racers: Callable[[int], Result], between: Callable[[int], object] | None = None
+) -> list[list[Result]]:
+    """Race the same racers many times; return the answers of each round, in their order.
+
+    A racer keeps its thread and with it its connections. It is called with the number of the
+    round; ``between`` is called with it before each round, alone.
+    """
+    action = _counted(between) if between else None
+    barrier = threading.Barrier(len(racers), action, timeout=PATIENCE)
+
+    def run(racer: Callable[[int], Result]) -> list[Result]:
+        answers = []
         try:
-            barrier.wait()
-            return call()
+            for number in range(rounds):
+                barrier.wait()
+                answers.append(racer(number))
+        except BaseException:
+            barrier.abort()
+            raise
         finally:
             connections.close_all()
+        return answers
 
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return [future.result() for future in [pool.submit(one, call) for call in calls]]
+    with ThreadPoolExecutor(len(racers)) as pool:
+        columns = _results([pool.submit(run, racer) for racer in racers])
+    return [list(answers) for answers in zip(*columns, strict=True)]
+
+
+def _counted(between: Callable[[int], object]) -> Callable[[], object]:
+    """Return an action for the barrier that knows the number of the round."""
+    numbers = iter(range(1_000_000_000))
+    return lambda: between(next(numbers))
+
+
+def _results[Result](futures: list[Future[Result]]) -> list[Result]:
+    """Return what each thread returned, or raise what broke the race rather than who waited."""
+    errors = [error for future in futures if (error := future.exception())]
+    for error in errors:
+        if not isinstance(error, threading.BrokenBarrierError):
+            raise error
+    return [future.result() for future in futures]

@@ -1,5 +1,6 @@
 -- hold_job: the one lease: give a locked job to a worker's token.
--- A fresh hold has not marked anything yet; first_marked_at still tells of earlier sends.
+-- A fresh hold has not marked anything yet; first_marked_at still tells of earlier sends. The
+-- execution is the new holder's or none: an earlier one must not resume what it lost.
 CREATE OR REPLACE FUNCTION ledger.hold_job(
     p_call ledger.call, p_job_id text, p_token uuid, p_lease integer
 )
@@ -12,7 +13,7 @@ BEGIN
         state = 'claimed', attempts = j.attempts + 1, owner_token = p_token,
         owner_kind = 'worker', owner_name = coalesce(p_call.worker, p_call.workflow),
         last_owner_token = coalesce(j.owner_token, j.last_owner_token), instance = p_call.instance,
-        execution_id = coalesce(p_call.execution_id, j.execution_id),
+        execution_id = p_call.execution_id,
         claimed_at = v_now, heartbeat_at = NULL, lease_seconds = p_lease,
         lease_expires_at = v_now + make_interval(secs => p_lease), marker_at = NULL,
         sweeping_at = NULL, settle_until = NULL
