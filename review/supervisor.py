@@ -103,10 +103,14 @@ def _describe(status: int) -> str:
 class Supervisor:
     """Keeps programs running until it is stopped."""
 
-    def __init__(self, programs: Sequence[Program], say: Callable[[str], None]) -> None:
-        """Take the programs; nothing runs yet."""
-        self._children = [Child(program) for program in programs]
+    def __init__(self, say: Callable[[str], None]) -> None:
+        """Begin with nothing to run."""
+        self._children: list[Child] = []
         self._say = say
+
+    def add(self, programs: Sequence[Program]) -> None:
+        """Take programs to keep running; the next tick starts them."""
+        self._children += [Child(program) for program in programs]
 
     def tick(self) -> None:
         """Look at every program once, then rest a moment."""

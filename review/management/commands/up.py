@@ -30,6 +30,8 @@ HOST = "127.0.0.1"
 WEB_WORKERS = 2
 WEB_THREADS = 8
 """Per worker; each keeps one database connection."""
+WEB_SECONDS = 20
+"""A web server that has not answered by then has an ailment of its own; the rest need not wait."""
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -53,10 +55,10 @@ class Command(BaseCommand):
         for number in STOP_SIGNALS:
             signal.signal(number, _interrupt)
         os.environ.setdefault("LANDED_URL", self._address)  # for every process started here
-        supervisor = Supervisor(_programs(port, demo=not no_demo), self._say)
+        supervisor = Supervisor(self._say)
         try:
             self._prepare(demo=not no_demo)
-            self._run(supervisor, port)
+            self._run(supervisor, port, demo=not no_demo)
         except KeyboardInterrupt:
             self._say("stopping")
         finally:
@@ -113,14 +115,16 @@ class Command(BaseCommand):
 
     # -- while it runs -------------------------------------------------------------------------
 
-    def _run(self, supervisor: Supervisor, port: int) -> None:
-        """Keep everything running; tell once when the first page can be seen."""
-        page = self._address + reverse("admin:index")
-        shown = False
+    def _run(self, supervisor: Supervisor, port: int, *, demo: bool) -> None:
+        """Keep everything running; the first page comes first, then what needs the machine too."""
+        supervisor.add([_web(port)])
+        waiting, patience = True, time.monotonic() + WEB_SECONDS
         while True:
             supervisor.tick()
-            if not shown and _answers(port):
-                shown = True
+            if waiting and (_answers(port) or time.monotonic() > patience):
+                waiting = False
+                supervisor.add(_others(demo=demo))
+                page = self._address + reverse("admin:index")
                 self._say(f"open {page}  (Ctrl-C here stops everything)")
             if settings.DB_MODE == "embedded" and not embedded.is_alive():
                 self._say("the private PostgreSQL died; starting it again")
@@ -142,9 +146,9 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _programs(port: int, *, demo: bool) -> list[Program]:
-    """List what runs: the web server, the scheduled work, the native worker, the demo traffic."""
-    web = [
+def _web(port: int) -> Program:
+    """Describe the web server."""
+    command = [
         *(sys.executable, "-m", "granian", "review.wsgi:application", "--interface", "wsgi"),
         *("--host", HOST, "--port", str(port), "--no-ws", "--log-level", "error"),
         *("--workers", str(WEB_WORKERS), "--blocking-threads", str(WEB_THREADS)),
@@ -153,9 +157,13 @@ def _programs(port: int, *, demo: bool) -> list[Program]:
         *("--workers-kill-timeout", "3", "--respawn-failed-workers"),
         *("--working-dir", str(ROOT)),
     ]
+    return Program("web", command)
+
+
+def _others(*, demo: bool) -> list[Program]:
+    """List what runs beside it: the scheduled work, the native worker, the demo's traffic."""
     manage = (sys.executable, str(ROOT / "manage.py"))
     programs = [
-        Program("web", web),
         Program("worker", (*manage, "worker")),
         Program("native worker", (*manage, "work")),
     ]

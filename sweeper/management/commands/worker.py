@@ -113,7 +113,8 @@ class Command(BaseCommand):
         os.register_at_fork(after_in_child=end_with_parent)
         running = Cluster()
         running.start()
-        scheduler()  # the cluster itself looks half a minute later
+        if not running.stopping:
+            scheduler()  # the cluster itself looks half a minute later
         pulse = Beat(limit)
         while not running.stopping and running.sentinel.is_alive():
             self._look(pulse)
