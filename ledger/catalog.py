@@ -69,7 +69,7 @@ class Operation:
 
     def right_for(self, decision: object) -> str | None:
         """Return the right a person needs for this decision."""
-        if self.name == "decide_conflict" and isinstance(decision, str):
+        if self.name.startswith("decide_") and isinstance(decision, str):
             return DECISION_RIGHTS.get(decision, self.right)
         return self.right
 

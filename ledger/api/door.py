@@ -13,12 +13,15 @@ from django.http import HttpRequest, HttpResponse
 from ledger.api import body, limits
 from ledger.api.auth import Token, claims
 from ledger.api.body import Body, BodyError
-from ledger.api.problems import ProblemError, answer
+from ledger.api.problems import ProblemError, answer, answer_many, is_refusal
 from ledger.catalog import OUTCOMES, Operation
 from ledger.operations._call import call_text
+from ledger.operations._json import encode
+from ledger.operations.registry import answers_many
 from ledger.operations.specification import CALLER, members
 
 NO_BODY = Body("{}", {}, {})
+ACCEPT = "accept"
 
 
 def serve(operation: Operation, request: HttpRequest, **path: str) -> HttpResponse:
@@ -32,16 +35,20 @@ def serve(operation: Operation, request: HttpRequest, **path: str) -> HttpRespon
         overlay["payload_text"] = given.text_of("payload")
     if "work" in known:
         overlay["work"] = token.work
-    outcome, row = call_text(operation.name, given.text, overlay)
-    if kept and outcome == "invalid":  # what could be read does not fit: the bytes are kept alone
-        outcome, row = call_text(operation.name, NO_BODY.text, overlay)
+    rows = call_text(operation.name, given.text, overlay)
+    if kept and rows[0][0] == "invalid":  # what could be read does not fit: keep the bytes alone
+        rows = call_text(operation.name, NO_BODY.text, overlay)
+    if answers_many(operation.name) and not is_refusal(rows):
+        return answer_many(row for _, row in rows)
+    outcome, row = rows[0]
     return answer(operation, outcome, row, accept)
 
 
 def _given(request: HttpRequest, known: Mapping[str, str]) -> tuple[Body, dict[str, str]]:
     """Return the body, and the raw bytes of one that cannot be stored but must not be refused."""
     if request.method == "GET":
-        return NO_BODY, {}
+        asked = {name: value for name, value in request.GET.items() if name != ACCEPT}
+        return Body(encode(asked), asked, {}), {}
     most = limits.body_max()
     if "raw_base64" not in known:
         return body.read(limits.take(request, most)), {}
@@ -55,7 +62,7 @@ def _given(request: HttpRequest, known: Mapping[str, str]) -> tuple[Body, dict[s
 
 def _accepted(request: HttpRequest, operation: Operation) -> frozenset[str]:
     """Return the outcomes the caller has a branch for."""
-    listed = request.GET.get("accept")
+    listed = request.GET.get(ACCEPT)
     if listed is None:
         return operation.accept
     accept = frozenset(listed.split(","))

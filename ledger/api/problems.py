@@ -4,6 +4,7 @@ A 5xx means that nothing was recorded; 2xx, 409 and 422 that something durable e
 """
 
 import math
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -69,6 +70,17 @@ def answer(operation: Operation, outcome: str, row: str, accept: frozenset[str])
     if outcome == "held_by_other" and (seconds := _lease_left(orjson.loads(row))) is not None:
         response["Retry-After"] = str(seconds)
     return response
+
+
+def answer_many(rows: Iterable[str]) -> HttpResponse:
+    """Return all rows under 200: each has its own outcome, and the caller looks at each."""
+    return _respond(200, f"[{','.join(rows)}]".encode(), "application/json")
+
+
+def is_refusal(rows: list[tuple[str, str]]) -> bool:
+    """Say whether a call that answers many rows was refused as a whole."""
+    outcome, row = rows[0]
+    return len(rows) == 1 and outcome in REFUSED_STATUS and orjson.loads(row).get("item") is None
 
 
 def _status(operation: Operation, outcome: str, accept: frozenset[str]) -> int:

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from ledger.catalog import OPERATIONS, OUTCOMES, Operation
 from ledger.operations.base import Answer
-from ledger.operations.registry import answer_type
+from ledger.operations.registry import answer_type, answers_many
 from ledger.operations.specification import CALLER, members, sentence
 
 SET_BY_THE_DOOR = {"payload_text", "work", "raw_base64", "parse_error"}
@@ -51,16 +51,19 @@ def describe(operation: Operation) -> dict[str, Any]:
     if operation.http is None:
         raise ValueError(f"{operation.name} is not reached over HTTP")
     method, path = operation.http
+    schema = _request(operation, path)
     text: dict[str, Any] = {
         "parameters": [_accept(operation)],
         "responses": _responses(operation),
     }
-    if method != "GET":
-        schema = _request(operation, path)
-        text["requestBody"] = {
-            "required": True,
-            "content": {"application/json": {"schema": schema}},
-        }
+    if method == "GET":
+        text["parameters"] += [
+            {"in": "query", "name": name, "required": name in schema["required"], "schema": type_}
+            for name, type_ in schema["properties"].items()
+        ]
+    else:
+        content = {"application/json": {"schema": schema}}
+        text["requestBody"] = {"required": True, "content": content}
     return text
 
 
@@ -112,7 +115,10 @@ def _accept(operation: Operation) -> dict[str, Any]:
 
 def _responses(operation: Operation) -> dict[int | str, Any]:
     """Describe the answers: the row for an accepted or lost outcome, a problem for all else."""
-    row = {"application/json": {"schema": _reference(answer_type(operation.name).__name__)}}
+    schema: dict[str, Any] = _reference(answer_type(operation.name).__name__)
+    if answers_many(operation.name):
+        schema = {"type": "array", "items": schema}
+    row = {"application/json": {"schema": schema}}
     problem = {"application/problem+json": {"schema": _reference("Problem")}}
     return {
         200: {"description": "The outcome is accepted.", "content": row},

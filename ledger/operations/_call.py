@@ -48,17 +48,17 @@ def call_many[R](operation: str, argument: Mapping[str, Any], result: type[R]) -
     ]
 
 
-def call_text(operation: str, body: str, overlay: Mapping[str, Any]) -> tuple[str, str]:
+def call_text(operation: str, body: str, overlay: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Run an operation on JSON text as received, with ``overlay`` merged over it.
 
-    Return the outcome and the row as JSON text. No number passes through Python, so none changes.
+    Return each row's outcome and the row as JSON text. No number passes through Python, so none
+    changes.
     """
     statement = sql.SQL(
         "SELECT r.outcome, row_to_json(r)::text FROM ledger.{}(%s::jsonb || %s::jsonb) r"
     ).format(sql.Identifier(operation))
     _, rows = _rows(statement, [body, encode(overlay)])
-    outcome, text = rows[0]
-    return outcome, text
+    return [(outcome, text) for outcome, text in rows]
 
 
 def read_value(function: str, *arguments: Any) -> Any:

@@ -24,11 +24,13 @@ def wrappers() -> dict[str, Callable[..., Any]]:
     }
 
 
+@cache
 def answers_many(operation: str) -> bool:
     """Say whether an operation answers a list of rows."""
     return get_origin(get_type_hints(wrappers()[operation])["return"]) is list
 
 
+@cache
 def answer_type(operation: str) -> type[Answer]:
     """Return the dataclass of one row of an operation."""
     returned = get_type_hints(wrappers()[operation])["return"]

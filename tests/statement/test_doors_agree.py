@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from ledger.catalog import OPERATIONS, OUTCOMES, READERS
-from ledger.operations.registry import answer_type, answers_many, wrappers
+from ledger.operations.registry import answer_type, wrappers
 from ledger.operations.specification import FUNCTIONS, members, sentence
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -98,8 +98,3 @@ def test_the_closed_list_of_outcomes_is_the_domain(app_sql: psycopg.Connection) 
     ).fetchone()
     assert row
     assert set(re.findall(r"'(\w+)'", row[0])) == OUTCOMES
-
-
-def test_what_answers_many_rows_is_not_reached_over_http() -> None:
-    """The HTTP door answers exactly one row."""
-    assert not [name for name in OPERATIONS if answers_many(name) and OPERATIONS[name].http]

@@ -38,7 +38,7 @@ from ledger.operations.specification import CALLER
 from tests.support.database import Connect
 
 PREFIX = "/api/v1"
-SCOPES = ["jobs", "records", "conflicts", "work"]
+SCOPES = sorted({each.scope for each in OPERATIONS.values() if each.scope})
 
 
 class Door(Protocol):
@@ -134,10 +134,19 @@ class HttpDoor:
 
     def call(self, operation: str, **argument: Any) -> Any:
         """Run an operation that answers one row; a refusal without a row is raised as Refused."""
-        described = OPERATIONS[operation]
-        if described.http is None:
+        if OPERATIONS[operation].http is None:
             return self._inside.call(operation, **argument)
-        method, path = described.http
+        return self._rows(operation, argument)[0]
+
+    def call_many(self, operation: str, **argument: Any) -> list[Any]:
+        """Run an operation that answers any number of rows."""
+        if OPERATIONS[operation].http is None:
+            return self._inside.call_many(operation, **argument)
+        return self._rows(operation, argument)
+
+    def _rows(self, operation: str, argument: dict[str, Any]) -> list[Any]:
+        """Send one request."""
+        method, path = OPERATIONS[operation].http or ("", "")
         token = self._token(argument)
         for name in list(argument):
             if f"{{{name}}}" in path:
@@ -146,19 +155,16 @@ class HttpDoor:
         response = Client().generic(
             method,
             PREFIX + path,
-            encode(given) if method != "GET" else "",
+            "" if method == "GET" else encode(given),
+            query_params=argument if method == "GET" else None,
             content_type="application/json",
             headers={"Authorization": f"Bearer {token}"},
         )
         body = read_json(response.content.decode())
-        row = body.get("row", body)
-        if "outcome" not in row:
+        rows = body if isinstance(body, list) else [body.get("row", body)]
+        if rows and "outcome" not in rows[0]:
             raise Refused(response.status_code, body)
-        return _answer(operation, row)
-
-    def call_many(self, operation: str, **argument: Any) -> list[Any]:
-        """Run an operation of the sweeper."""
-        return self._inside.call_many(operation, **argument)
+        return [_answer(operation, row) for row in rows]
 
     def _token(self, argument: dict[str, Any]) -> str:
         """Take who calls out of the argument and return a token of that workflow or person."""

@@ -6,10 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from ledger.catalog import OPERATIONS
 from ledger.operations.base import Answer
 from ledger.operations.tokens import RevokedToken, issue_token, revoke_token
 
-SCOPES = "jobs,records,conflicts,work"
+SCOPES = ",".join(sorted({each.scope for each in OPERATIONS.values() if each.scope} - {"decide"}))
 """What an ordinary workflow needs; ``work:EFFECT`` and ``work:*`` reach further."""
 
 
