@@ -17,26 +17,33 @@ def _only(kind: str) -> int:
     return Conflict.objects.get(kind=kind, state="open").id
 
 
+def _revision(lab: Lab) -> int:
+    """Return the revision the customer is at."""
+    return int(desk.customer(lab.owner)["revision"])
+
+
 def stale_version(_lab: Lab) -> int:
     """Lose the same row three times."""
     return desk.collide()
 
 
-def rule_failed(_lab: Lab) -> int:
+def rule_failed(lab: Lab) -> int:
     """Write what a constraint of the table refuses."""
-    assert desk.write(desk.BILLING, "rule", 1, seats=-1).outcome == "rule_failed"
+    assert desk.write(desk.BILLING, "rule", _revision(lab), seats=-1).outcome == "rule_failed"
     return _only("rule_failed")
 
 
-def not_owner_of_field(_lab: Lab) -> int:
+def not_owner_of_field(lab: Lab) -> int:
     """Write a field of another workflow."""
-    assert desk.write(desk.FORM, "owner", 1, seats=9).outcome == "not_owner_of_field"
+    assert desk.write(desk.FORM, "owner", _revision(lab), seats=9).outcome == "not_owner_of_field"
     return _only("not_owner_of_field")
 
 
-def bad_transition(_lab: Lab) -> int:
+def bad_transition(lab: Lab) -> int:
     """Move a status where it may not go."""
-    assert desk.write(desk.BILLING, "move", 1, status="new").outcome == "bad_transition"
+    assert (
+        desk.write(desk.BILLING, "move", _revision(lab), status="new").outcome == "bad_transition"
+    )
     return _only("bad_transition")
 
 
@@ -83,7 +90,7 @@ def payload_mismatch(lab: Lab) -> int:
 
 def result_mismatch(lab: Lab) -> int:
     """Finish twice with different results."""
-    claim = lab.claim("charge")
+    claim = lab.claim("charge", 2)
     lab.mark(claim)
     assert lab.complete(claim) == "won"
     again = complete_job(
@@ -95,9 +102,9 @@ def result_mismatch(lab: Lab) -> int:
 
 def lost_claim(lab: Lab) -> int:
     """Bring an event again whose job vanished."""
-    claim = lab.claim("charge")
+    claim = lab.claim("charge", 3)
     lab.owner.execute("DELETE FROM jobs WHERE id = %s", [claim.job_id])
-    event, payload = {"id": "charge-1"}, {"amount": 1, "to": "ada@example.com"}
+    event, payload = {"id": "charge-3"}, {"amount": 3, "to": "ada@example.com"}
     again = claim_job(CALLER, effect="charge", event=event, payload=payload)
     assert again.outcome == "lost_claim", again
     return _only("lost_claim")

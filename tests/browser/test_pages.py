@@ -1,0 +1,142 @@
+"""Every page as people meet it: light, dark, on a phone, without script, by keyboard."""
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from review.queue import item_url
+from tests.browser.conftest import LogIn, violations
+from tests.support import desk, losses
+from tests.support.lab import Lab, running_lab
+
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture
+def lab(shop: psycopg.Connection) -> Iterator[Lab]:
+    """Run the crash lab beside the shop."""
+    with running_lab(shop) as running:
+        yield running
+
+
+def everything(lab: Lab) -> list[str]:
+    """Make one item of each kind and source; return the addresses of all pages of the console."""
+    conflicts = [item_url("conflict", make(lab)) for make in losses.MAKE.values()]
+    others = [item_url(source, losses.other(lab.owner, source)) for source in losses.OTHERS]
+    lists = ["job", "conflict", "auditevent", "policy"]
+    return [
+        "/admin/queue/",
+        "/admin/queue/?q=nothing-has-this-name",
+        *conflicts,
+        *others,
+        *(f"/admin/ledger/{name}/" for name in lists),
+        "/admin/password_change/",
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("role", ["operator", "viewer"])
+def test_every_page_is_clean_for_axe_and_quiet(
+    lab: Lab, page: Page, log_in: LogIn, scheme: str, role: str
+) -> None:
+    """No accessibility finding and no word in the console, in both colour schemes and roles."""
+    desk.person("olga", role)
+    page.emulate_media(color_scheme=scheme)
+    found: dict[str, list[str]] = {}
+    page.goto("/admin/login/")
+    found["/admin/login/"] = violations(page)
+    log_in(page, "olga")
+    for path in everything(lab):
+        answer = page.goto(path)
+        assert answer is not None
+        assert answer.status == 200, path
+        found[path] = violations(page)
+    assert {path: said for path, said in found.items() if said} == {}
+
+
+def test_no_page_is_wider_than_a_phone(lab: Lab, page: Page, log_in: LogIn) -> None:
+    """At 390 px nothing is cut off or scrolls sideways, and the decision is one tap away."""
+    desk.person("olga", "operator")
+    page.set_viewport_size(PHONE)
+    log_in(page, "olga")
+    paths = [path for path in everything(lab) if path.startswith("/admin/queue/")]
+    for path in paths:
+        page.goto(path)
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= PHONE["width"], path
+    page.goto(next(path for path in paths if path.startswith("/admin/queue/conflict/")))
+    page.locator(".jump a").click()
+    expect(page.locator("#reason")).to_be_in_viewport()
+
+
+def test_a_conflict_is_merged_without_script(
+    shop: psycopg.Connection, browser: Browser, site: str, log_in: LogIn
+) -> None:
+    """The preview button shows the outcome of a choice; the verb carries it out."""
+    desk.person("olga", "operator")
+    desk.collide()
+    context = browser.new_context(java_script_enabled=False)
+    page = log_in(context.new_page(), "olga")
+    page.get_by_role("link", name="customers/1002").click()
+    page.get_by_label("Take the attempted value: trial").check()
+    page.get_by_role("button", name="Show what this choice writes").click()
+    expect(page.locator("#result")).to_contain_text('plan: "trial"')
+    expect(page.get_by_label("Take the attempted value: trial")).to_be_checked()
+    page.get_by_label("Reason, kept with the decision").fill("agreed")
+    page.get_by_role("button", name="Merge as shown").click()
+    expect(page.locator(".banner")).to_contain_text("The attempted values were written.")
+    assert desk.customer(shop)["plan"] == "trial"
+    context.close()
+
+
+def test_the_queue_is_worked_by_keyboard_alone(lab: Lab, page: Page, log_in: LogIn) -> None:
+    """Keys j, enter, a and q: open, abandon with a reason, open the next, go back."""
+    desk.person("olga", "operator")
+    for make in (losses.rule_failed, losses.missing_key):
+        make(lab)
+    log_in(page, "olga")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("the change breaks a rule")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("a")
+    expect(page.locator("#reason")).to_be_focused()
+    page.keyboard.type("nobody needs it")
+    page.keyboard.press("Enter")
+    expect(page.locator(".banner")).to_contain_text("Done")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("an item without a key")
+    page.keyboard.press("q")
+    expect(page.get_by_role("heading", level=1)).to_have_text("1 thing waits for a decision")
+    page.keyboard.press("/")
+    expect(page.locator("#search")).to_be_focused()
+
+
+def test_every_page_says_demo_when_the_policy_is_on(lab: Lab, page: Page, log_in: LogIn) -> None:
+    """The banner is on every page, the log-in included."""
+    lab.owner.execute("UPDATE policies SET value = 'true' WHERE name = 'demo'")
+    desk.person("olga", "operator")
+    page.goto("/admin/login/")
+    expect(page.get_by_role("note")).to_contain_text("Demo.")
+    log_in(page, "olga")
+    for path in (
+        "/admin/queue/",
+        item_url("conflict", losses.missing_key(lab)),
+        "/admin/ledger/job/",
+    ):
+        page.goto(path)
+        expect(page.get_by_role("note")).to_contain_text("Demo.")
+
+
+def test_an_empty_queue_says_what_to_do(
+    shop: psycopg.Connection, page: Page, log_in: LogIn
+) -> None:
+    """Nothing waits, and where to look if something was expected."""
+    desk.person("olga", "operator")
+    log_in(page, "olga")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Nothing waits for a decision")
+    expect(page.get_by_text("Nothing waits for you")).to_be_visible()

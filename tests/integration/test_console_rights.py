@@ -1,0 +1,238 @@
+"""Who may what: a viewer changes nothing anywhere, whatever is posted wherever."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from django.contrib import admin
+from django.contrib.admin import ModelAdmin
+from django.contrib.auth.models import Group, User
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from ledger.models import AuditEvent, Conflict, Job
+from review.queue import item_url
+from review.roles import ROLES
+from review.verbs import VERB_RIGHTS
+from tests.support import desk, losses
+from tests.support.lab import Lab, running_lab
+
+MODELS = sorted(admin.site._registry, key=lambda model: model._meta.label)
+
+
+@pytest.fixture
+def lab(transactional_db: None, owner_sql: psycopg.Connection) -> Iterator[Lab]:
+    """Open the shop and the crash lab."""
+    desk.open_shop(owner_sql)
+    with running_lab(owner_sql) as running:
+        yield running
+
+
+def client_of(name: str, role: str) -> Client:
+    """Log somebody in."""
+    client = Client()
+    client.force_login(desk.person(name, role))
+    return client
+
+
+def everything() -> tuple[Any, ...]:
+    """Sum up what a verb could change."""
+    return (
+        list(Conflict.objects.order_by("id").values_list("id", "state", "lock_version")),
+        list(Job.objects.order_by("id").values_list("id", "state", "version")),
+        AuditEvent.objects.count(),
+        list(User.objects.order_by("id").values_list("id", "is_superuser", "password")),
+        list(Group.permissions.through.objects.order_by("id").values_list("id", flat=True)),
+    )
+
+
+@pytest.mark.parametrize("verb", VERB_RIGHTS)
+def test_a_viewer_gets_403_from_every_verb(lab, verb):
+    """In plain English, for GET and POST, and nothing is changed or recorded."""
+    vera = client_of("vera", "viewer")
+    number = losses.unknown_send(lab)
+    before = everything()
+    for send in (vera.get, vera.post):
+        answer = send(
+            f"/admin/queue/conflict/{number}/{verb}/",
+            {"decision": "landed", "lock_version": 1, "reason": "x", "risk_acknowledged": "yes"},
+        )
+        assert answer.status_code == 403
+        assert "Your role may not" in answer.text
+        assert "Ask an administrator" in answer.text
+    assert everything() == before
+
+
+def test_a_viewer_sees_every_button_disabled_with_the_reason(lab):
+    """The page explains; it does not hide."""
+    vera = client_of("vera", "viewer")
+    page = vera.get(item_url("conflict", losses.unknown_send(lab))).text
+    buttons = re.findall(r'<button[^>]*name="decision"[^>]*>', page)
+    assert len(buttons) == 5
+    assert all(" disabled" in button for button in buttons)
+    assert page.count("Your role may not") >= 4
+    assert "ada@example.com" not in page
+    assert "Hidden: your role may not see payloads." in page
+
+
+def test_a_viewer_sees_which_fields_differ_but_no_value(lab):
+    """Values are hidden in the compare, in the outcome row, in the admin, in every corner."""
+    vera = client_of("vera", "viewer")
+    number = desk.collide(phone="+49 30 7777")
+    for path in (item_url("conflict", number), f"/admin/ledger/conflict/{number}/change/"):
+        page = vera.get(path)
+        assert page.status_code == 200
+        assert "+49 30" not in page.text
+    assert "only attempted" in vera.get(item_url("conflict", number)).text
+
+
+def leaves(resolver: URLResolver, prefix: str = "") -> Iterator[str]:
+    """Walk every address of the site, with something in each place."""
+    for each in resolver.url_patterns:
+        route = prefix + str(each.pattern).lstrip("^").rstrip("$")
+        if isinstance(each, URLPattern):
+            yield route
+        else:
+            yield from leaves(each, route)
+
+
+def addresses() -> list[str]:
+    """Return one address per pattern of the admin."""
+    filled = {
+        "<path:object_id>": "1",
+        "<int:conflict_id>": "1",
+        "<slug:verb>": "resolve",
+        "<slug:source>": "conflict",
+        "<str:item_id>": "1",
+        "<id>": "1",
+        "<path:content_type_id>": "1",
+        "(?P<app_label>auth|ledger)": "ledger",
+        "(?P<app_label>ledger|auth)": "ledger",
+        "(?P<url>.*)": "nowhere/",
+        "r/<int:content_type_id>": "r/1",
+    }
+    found = []
+    for route in leaves(get_resolver()):
+        if not route.startswith("admin/"):
+            continue
+        for place, word in filled.items():
+            route = route.replace(place, word)  # noqa: PLW2901 - filled step by step
+        assert "<" not in route, route
+        found.append(f"/{route}")
+    return found
+
+
+def test_no_address_of_the_admin_lets_a_viewer_change_anything(lab):
+    """Whatever is posted to whatever address: no change and no broken page."""
+    vera = client_of("vera", "viewer")
+    number = losses.unknown_send(lab)
+    before = everything()
+    junk = {"action": "delete_selected", "_selected_action": [str(number), "1"], "post": "yes"}
+    paths = addresses()
+    assert len(paths) > 80
+    for path in paths:
+        if path == "/admin/logout/":
+            continue
+        for send in (vera.get, vera.post):
+            answer = send(path, junk)
+            assert answer.status_code in (200, 302, 403, 404, 405), (path, answer.status_code)
+    assert everything() == before
+
+
+@pytest.mark.parametrize("model", MODELS, ids=[model._meta.label for model in MODELS])
+def test_every_admin_action_of_the_site_names_its_right(model, rf):
+    """Django runs an action without permissions for anybody who may look; none may be so."""
+    site = admin.site._registry[model]
+    rf = rf.get("/")
+    rf.user = User(is_superuser=True, is_active=True)
+    for name, action in site.get_actions(rf).items():
+        assert getattr(action.func, "allowed_permissions", None), name
+
+
+@pytest.mark.parametrize(
+    "model",
+    [model for model in MODELS if model._meta.app_label == "ledger"],
+    ids=lambda model: model._meta.label,
+)
+def test_ledger_tables_are_read_only_for_everybody(model, rf):
+    """Not even a superuser adds, changes or deletes a row in the admin."""
+    table: ModelAdmin = admin.site._registry[model]
+    rf = rf.get("/")
+    rf.user = User(is_superuser=True, is_active=True)
+    assert not table.has_add_permission(rf)
+    assert not table.has_change_permission(rf)
+    assert not table.has_delete_permission(rf)
+    assert table.get_actions(rf) == {}
+    assert table.has_view_permission(rf)
+
+
+def test_the_scheduler_s_own_pages_are_not_there():
+    """Opening a row of its queue would run what its pickle contains."""
+    assert not [model for model in MODELS if model._meta.app_label == "django_q"]
+
+
+def test_every_list_and_row_of_the_admin_opens(lab):
+    """The read-only tables open for a viewer, with rows in them, searched and not."""
+    vera = client_of("vera", "viewer")
+    for make in (losses.unknown_send, losses.missing_key, losses.stale_version):
+        make(lab)
+    for source in losses.OTHERS:
+        losses.other(lab.owner, source)
+    for model in MODELS:
+        if model._meta.app_label != "ledger":
+            continue
+        base = f"admin:ledger_{model._meta.model_name}"
+        for query in ("", "?q=1", "?q=nothing%27here", "?p=9"):
+            assert vera.get(reverse(f"{base}_changelist") + query).status_code in (200, 302)
+        row = model.objects.first()
+        if row is not None:
+            answer = vera.get(reverse(f"{base}_change", args=[row.pk]))
+            assert answer.status_code == 200, model
+
+
+def test_an_administrator_makes_people_but_no_superuser(transactional_db):
+    """Whoever hands out roles cannot hand out more than roles."""
+    adam = client_of("adam", "administrator")
+    boss = User.objects.create_superuser("boss", password=desk.PASSWORD)
+    new = {"username": "nina", "password1": desk.PASSWORD, "password2": desk.PASSWORD}
+    adam.post("/admin/auth/user/add/", new | {"usable_password": "true"})
+    nina = User.objects.get(username="nina")
+    form = {
+        "username": "nina",
+        "is_staff": "on",
+        "is_active": "on",
+        "is_superuser": "on",
+        "groups": [str(Group.objects.get(name="operator").pk)],
+        "date_joined_0": "2026-01-01",
+        "date_joined_1": "00:00:00",
+    }
+    adam.post(f"/admin/auth/user/{nina.pk}/change/", form)
+    nina.refresh_from_db()
+    assert (nina.is_superuser, [group.name for group in nina.groups.all()]) == (False, ["operator"])
+    password = {"password1": "taken over 123", "password2": "taken over 123"}
+    assert adam.post(f"/admin/auth/user/{boss.pk}/password/", password).status_code == 403
+    assert adam.post("/admin/auth/group/add/", {"name": "gods"}).status_code == 403
+
+
+def test_roles_hold_exactly_their_rights(db):
+    """What a role may is what roles.py says, after every migrate."""
+    for name, rights in ROLES.items():
+        group = Group.objects.get(name=name)
+        held = {
+            f"{right.content_type.app_label}.{right.codename}" for right in group.permissions.all()
+        }
+        assert held == rights
+
+
+def test_nobody_is_led_to_the_log_in_and_strangers_are_told(transactional_db):
+    """Without a log-in every page asks for it; staff without a role gets a plain 403."""
+    assert Client().get("/").status_code == 302
+    assert Client().get("/admin/queue/").url == "/admin/login/?next=/admin/queue/"
+    assert Client().post("/admin/queue/conflict/1/resolve/").status_code == 302
+    stranger = Client()
+    stranger.force_login(User.objects.create_user("sam", is_staff=True))
+    answer = stranger.get("/admin/queue/")
+    assert answer.status_code == 403
+    assert "Your role may not see the console." in answer.text
