@@ -96,6 +96,10 @@ _ALL = (
     _n8n("release_job", "POST", "/jobs/{job_id}/release", "jobs", {"won", "replay"}),
     _n8n("lookup_key", "POST", "/keys/lookup", "jobs", {"won", "empty"}),
     _n8n("explain_job", "GET", "/jobs/{job_id}", "jobs", {"won"}),
+    _n8n("claim_jobs", "POST", "/jobs/claim-many", "jobs", {"won"}),
+    _n8n("enqueue_jobs", "POST", "/jobs/many", "jobs", {"inserted", "matched", "replay"}),
+    _n8n("complete_jobs", "POST", "/jobs/complete-many", "jobs", {"won", "replay"}),
+    _n8n("claim_next_jobs", "POST", "/jobs/claim-next-many", "work", {"won", "empty"}),
     # Versioned writes and conflicts
     _n8n("read_record", "GET", "/records/{target}/{record_key}", "records", {"won"}),
     _n8n("write_fields", "PATCH", "/records/{target}/{record_key}", "records", {"won", "replay"}),
@@ -103,9 +107,12 @@ _ALL = (
     _n8n("read_conflict", "GET", "/conflicts/{conflict_id}", "conflicts", {"won"}),
     # Dead letters and batches
     _n8n("post_failed_job", "POST", "/failed-jobs", "jobs", {"inserted", "replay"}),
+    _n8n("post_failed_jobs", "POST", "/failed-jobs/many", "jobs", {"inserted", "replay"}),
     _n8n("start_batch", "POST", "/batches", "batches", {"won", "matched"}),
     _n8n("advance_batch", "POST", "/batches/{batch_id}/advance", "batches", {"won", "replay"}),
     _n8n("finish_batch", "POST", "/batches/{batch_id}/finish", "batches", {"won", "replay"}),
+    _n8n("daily_report", "GET", "/reports/daily", "jobs", {"won", "empty"}),
+    _n8n("confirm_landed", "POST", "/conflicts/{conflict_id}/confirm", "decide", {"won"}),
     # Runs of the engine
     _n8n("start_run", "POST", "/runs", "runs", {"won", "replay"}),
     _n8n("complete_run", "POST", "/runs/{run_id}/complete", "runs", {"won", "replay"}),
@@ -121,6 +128,9 @@ _ALL = (
     _human("decide_batch", "/batches/{batch_id}/decide", "review.resolve"),
     _human("decide_outbox", "/outbox/{outbox_id}/decide", "review.resolve"),
     # Recovery, by the sweeper and the schedules
+    Operation("archive_keys"),
+    Operation("purge_archive"),
+    Operation("purge_jobs"),
     Operation("retry_failed_job"),
     Operation("take_outbox"),
     Operation("publish_outbox"),
@@ -140,6 +150,8 @@ _ALL = (
     Operation("add_key_spec"),
     Operation("save_target"),
     Operation("apply_deploy"),
+    Operation("sign_archive_expiry"),
+    Operation("mark_field_sensitive"),
     Operation("create_token"),
     Operation("revoke_token"),
 )

@@ -16,7 +16,25 @@ from ledger import shipped
 from ledger.catalog import OPERATIONS, READERS
 
 READ_ONLY_FLOORS = {"ledger", "sweeper"}
-VIEWS = ("review_queue",)
+VIEWS = ("review_queue", "processed_items")
+
+# Exactly what the sources' own statements touch; triggers guard each of them.
+ARTICLES = (
+    "SELECT, INSERT (idem_key, status, claimed_at), UPDATE (status, done_at) ON public.idem",
+    (
+        "SELECT, INSERT (id, state, payload, provider), UPDATE (state, claimed_at, attempts)"
+        " ON public.jobs"
+    ),
+    "SELECT, INSERT (item_key, workflow_name, status) ON public.processed_items",
+    (
+        "SELECT, INSERT (workflow_name, item_key, payload, error_message, error_node)"
+        " ON public.failed_jobs"
+    ),
+    (
+        "SELECT, INSERT (workflow_name, status), UPDATE (last_cursor, items_processed)"
+        " ON public.batch_runs"
+    ),
+)
 
 
 def apply(sender: Any, using: str, **kwargs: Any) -> None:
@@ -62,6 +80,11 @@ def _statements(connection: Any, roles: dict[str, str], known: set[str]) -> list
         )
     if app in known:
         found.extend(_table_grants(connection, sql.Identifier(app)))
+    if roles["articles"] in known:
+        articles = sql.Identifier(roles["articles"])
+        found.extend(
+            sql.SQL("GRANT {} TO {}").format(sql.SQL(rights), articles) for rights in ARTICLES
+        )
     return [sql.Composed([statement]) for statement in found]
 
 

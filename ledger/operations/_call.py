@@ -22,6 +22,7 @@ _ERRORS: dict[str, type[LedgerError]] = {
     "LG400": InvalidArgumentError,
     "LG001": IsolationLevelError,
     "22": InvalidArgumentError,  # data the database cannot hold, such as a NUL
+    "25006": NotRecordedError,  # the database takes no writes at the moment
     "54": InvalidArgumentError,  # more than the database can take, such as too deep a nesting
 }
 

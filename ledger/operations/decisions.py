@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ledger.operations._call import call
-from ledger.operations.base import Answer, Detail
+from ledger.operations.base import Answer, Caller, Detail
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,3 +138,26 @@ def decide_queued_job(
         "reason": reason,
     }
     return call("decide_queued_job", argument, DecidedJob)
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmedSend(Answer):
+    """The conflict after the confirmation."""
+
+    state: str | None
+    job_id: str | None
+    detail: Detail
+
+
+def confirm_landed(
+    caller: Caller,
+    *,
+    conflict_id: int,
+    evidence_id: int,
+) -> ConfirmedSend:
+    """A workflow with the scope decide closes an uncertain send on positive evidence."""
+    argument = caller.argument(
+        conflict_id=conflict_id,
+        evidence_id=evidence_id,
+    )
+    return call("confirm_landed", argument, ConfirmedSend)

@@ -182,3 +182,30 @@ def apply_deploy(
         "max_runtime_seconds": max_runtime_seconds,
     }
     return call("apply_deploy", argument, Deployed)
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedField(Answer):
+    """How many owners of the field it was changed for."""
+
+    n: int | None
+    detail: Detail
+
+
+def mark_field_sensitive(
+    *,
+    actor: str,
+    target: str,
+    field: str,
+    sensitive: bool,
+    reason: str,
+) -> MarkedField:
+    """A field is (or is no longer) never merged or retried without a person."""
+    argument = {
+        "actor": actor,
+        "target": target,
+        "field": field,
+        "sensitive": sensitive,
+        "reason": reason,
+    }
+    return call("mark_field_sensitive", argument, MarkedField)

@@ -79,8 +79,6 @@ class ExpiredJob(Answer):
     provider_key: str | None
     handle: str | None
     provider_ref: str | None
-    event: Any
-    payload: Any
     recovery_class: str | None
     marked: bool | None
     may_redrive: bool | None

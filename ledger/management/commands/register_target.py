@@ -1,6 +1,6 @@
 """`manage.py register_target TABLE`: let workflows write a table of yours through the ledger.
 
-The owner gives the table a revision column and the trigger that numbers and keeps every version;
+The owner gives the table a revision column and the triggers that number and keep every version;
 then the target is saved through its operation. Repeating it changes nothing. Names come from a
 person here, never from a workflow, and are still checked: they end up in addresses and in keys.
 """
@@ -23,8 +23,8 @@ from ledger.models import Target
 from ledger.operations.registrations import save_target
 
 NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
-TRIGGER = "zz_ledger_revision"
-"""Triggers fire in the order of their names: the history keeps what the table's own ones made."""
+TRIGGERS = {"zz_ledger_revision": "BEFORE", "zz_ledger_history": "AFTER"}
+"""Triggers fire in the order of their names: ours come after the table's own ones."""
 OUR_SCHEMAS = ("ledger", "information_schema")
 WHOLE_NUMBERS = ("bigint", "integer")
 TABLE_KINDS = ("r", "p")
@@ -217,9 +217,10 @@ def _refuse_columns(wanted: Wanted, columns: dict[str, str]) -> None:
 
 
 def _prepare(owner: psycopg.Connection, wanted: Wanted, *, has_revision: bool) -> int:
-    """Make the column, the trigger and the moves; return how many rows got their first version."""
+    """Make the column, the triggers and the moves; return how many rows got their first version."""
     table, revision = wanted.identifier, sql.Identifier(wanted.revision)
     owner.execute(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'")
+    owner.execute("SET LOCAL timezone = 'UTC'")  # as the trigger writes times into the history
     owner.execute(sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(table))
     add = "ALTER TABLE {} ADD COLUMN {} bigint NOT NULL DEFAULT 1"
     if has_revision:
@@ -227,16 +228,14 @@ def _prepare(owner: psycopg.Connection, wanted: Wanted, *, has_revision: bool) -
         owner.execute(fill.format(table, revision))
         add = "ALTER TABLE {} ALTER COLUMN {} SET NOT NULL"
     owner.execute(sql.SQL(add).format(table, revision))
-    owner.execute(
-        sql.SQL(
-            "CREATE OR REPLACE TRIGGER {} BEFORE INSERT OR UPDATE ON {} FOR EACH ROW"
-            " EXECUTE FUNCTION ledger.bump_revision({}, {}, {})"
-        ).format(
-            sql.Identifier(TRIGGER),
-            table,
-            *(sql.Literal(name) for name in (wanted.name, wanted.pk, wanted.revision)),
+    arguments = [sql.Literal(name) for name in (wanted.name, wanted.pk, wanted.revision)]
+    for trigger, when in TRIGGERS.items():
+        owner.execute(
+            sql.SQL(
+                "CREATE OR REPLACE TRIGGER {} {} INSERT OR UPDATE ON {} FOR EACH ROW"
+                " EXECUTE FUNCTION ledger.bump_revision({}, {}, {})"
+            ).format(sql.Identifier(trigger), sql.SQL(when), table, *arguments)
         )
-    )
     machine = f"{wanted.name}.{wanted.status}"
     for before, after in wanted.moves:
         owner.execute(

@@ -69,6 +69,19 @@ BEGIN
 END
 $$;
 
+-- A registry row that names an unknown workflow or provider is refused by its statement, not by the
+-- commit: the operation could not answer any more.
+DO $$
+DECLARE
+    v_constraint text;
+BEGIN
+    FOR v_constraint IN SELECT c.conname FROM pg_constraint c
+        WHERE c.conrelid = 'public.effects'::regclass AND c.contype = 'f' LOOP
+        EXECUTE format('ALTER TABLE public.effects ALTER CONSTRAINT %I NOT DEFERRABLE', v_constraint);
+    END LOOP;
+END
+$$;
+
 -- The lease ends where the source's own statement computes its end.
 ALTER TABLE public.jobs ADD CONSTRAINT jobs_lease_ends_after_claim CHECK (
     state <> 'claimed' OR lease_expires_at = claimed_at + make_interval(secs => lease_seconds)

@@ -28,8 +28,12 @@ BEGIN
     v_job := v_locked.job;
     v_idem := v_locked.idem;
     v_proposal := v_conflict.proposed || jsonb_build_object(
-        'lock_version', p_arg -> 'lock_version', 'proposed_by', v_conflict.proposed_by);
-    IF v_conflict.state = 'open' AND v_conflict.proposed IS NULL THEN
+        'lock_version', p_arg -> 'lock_version', 'proposed_by', v_conflict.proposed_by,
+        'approval_reason', p_arg -> 'reason');
+    IF v_conflict.id IS NULL OR v_conflict.resolved_at IS NOT NULL THEN
+        SELECT j.verdict, j.detail INTO outcome, detail
+        FROM ledger.judge_human(v_conflict, v_job, p_arg) j;
+    ELSIF v_conflict.proposed IS NULL THEN
         outcome := 'bad_transition';
         detail := '{"hint": "nothing is proposed"}';
     ELSIF v_conflict.proposed_by = v_call.actor THEN
@@ -40,8 +44,7 @@ BEGIN
         detail := '{"needs": "reason"}';
     ELSE
         SELECT j.verdict, j.detail INTO outcome, detail
-        FROM ledger.judge_human(v_conflict, v_job, coalesce(v_proposal,
-            p_arg || '{"decision": "abandon"}')) j;
+        FROM ledger.judge_human(v_conflict, v_job, v_proposal) j;
     END IF;
     IF outcome IS NULL THEN
         SELECT c.outcome, c.detail INTO outcome, detail FROM ledger.carry_out(
@@ -51,9 +54,8 @@ BEGIN
             WHERE c.id = v_conflict.id;
         END IF;
     ELSE
-        outcome := ledger.audit(v_call, outcome, v_conflict.idem_key, v_conflict.expected_hash,
-            v_conflict.actual_hash, 0, p_conflict_id => v_conflict.id,
-            p_job_id => v_conflict.job_id, p_after => detail, p_reason => p_arg ->> 'reason');
+        outcome := ledger.audit_decision(
+            v_call, outcome, v_conflict, 0, detail, p_arg ->> 'reason');
     END IF;
     SELECT c.id, c.state, c.decision, c.resulting_revision,
         coalesce(c.resolution ->> 'job_id', c.job_id), c.lock_version

@@ -30,7 +30,10 @@ BEGIN
             reason = p_arg ->> 'reason', resulting_revision = v_done.revision,
             resolution = jsonb_strip_nulls(jsonb_build_object(
                 'revision_seen', p_arg -> 'revision_seen', 'statement', p_arg -> 'statement',
-                'provider_ref', p_arg -> 'provider_ref', 'event', p_arg -> 'event'))
+                'provider_ref', p_arg -> 'provider_ref',
+                'approval_reason', p_arg -> 'approval_reason'))
+                || CASE WHEN p_arg ->> 'event' IS NULL THEN '{}'
+                    ELSE jsonb_build_object('event', p_arg -> 'event') END
                 || coalesce(v_done.resolution, '{}')
         WHERE c.id = p_conflict.id AND c.lock_version = p_conflict.lock_version
         RETURNING c.* INTO v_closed;
@@ -51,7 +54,7 @@ BEGIN
         p_before => p_conflict.current_snapshot,
         p_after => coalesce(detail, '{}') || jsonb_build_object('decision', p_arg -> 'decision')
             || coalesce(v_done.resolution, '{}'),
-        p_reason => p_arg ->> 'reason');
+        p_reason => coalesce(p_arg ->> 'approval_reason', p_arg ->> 'reason'));
 END
 $$;
 COMMENT ON FUNCTION ledger.carry_out(

@@ -28,7 +28,8 @@ BEGIN
             'marker_at', p_job.marker_at, 'first_marked_at', p_job.first_marked_at,
             'sweeping_at', p_job.sweeping_at, 'settle_until', p_job.settle_until,
             'lookups', p_job.lookups, 'lookup_errors', p_job.lookup_errors,
-            'resends', p_job.resends, 'run_after', p_job.run_after),
+            'resends', p_job.resends, 'run_after', p_job.run_after,
+            'waiting_since', p_conflict.waiting_since),
             'undo_until', v_run_after);
     ELSIF v_decision = 'landed' THEN
         UPDATE public.jobs j SET

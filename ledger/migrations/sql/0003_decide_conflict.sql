@@ -38,20 +38,14 @@ BEGIN
             proposed = p_arg - 'actor' - 'lock_version', proposed_by = v_call.actor,
             proposed_at = clock_timestamp()
         WHERE c.id = v_conflict.id AND c.lock_version = v_conflict.lock_version;
-        outcome := ledger.audit(v_call, 'needs_second_person', v_conflict.idem_key,
-            v_conflict.expected_hash, v_conflict.actual_hash, 1,
-            p_conflict_id => v_conflict.id, p_job_id => v_conflict.job_id,
-            p_target => v_conflict.target, p_record_key => v_conflict.record_key,
-            p_after => p_arg - 'actor', p_reason => p_arg ->> 'reason');
+        outcome := ledger.audit_decision(v_call, 'needs_second_person', v_conflict, 1,
+            p_arg - 'actor', p_arg ->> 'reason');
     ELSIF outcome IS NULL THEN
         SELECT c.outcome, c.detail INTO outcome, detail
         FROM ledger.carry_out(v_call, v_conflict, v_job, v_idem, p_arg, NULL) c;
     ELSE
-        outcome := ledger.audit(v_call, outcome, v_conflict.idem_key, v_conflict.expected_hash,
-            v_conflict.actual_hash, 0, p_conflict_id => v_conflict.id,
-            p_job_id => v_conflict.job_id, p_target => v_conflict.target,
-            p_record_key => v_conflict.record_key, p_after => detail,
-            p_reason => p_arg ->> 'reason');
+        outcome := ledger.audit_decision(
+            v_call, outcome, v_conflict, 0, detail, p_arg ->> 'reason');
     END IF;
     SELECT c.id, c.state, c.decision, c.resulting_revision,
         coalesce(c.resolution ->> 'job_id', c.job_id), c.lock_version

@@ -47,7 +47,7 @@ BEGIN
         event_key := 'h' || v_spec.version || ':' || substr(ledger.hash(to_jsonb(v_parts)), 1, 40);
     END IF;
     idem_key := p_effect || ':' || event_key;
-    IF length(idem_key) > 255 THEN
+    IF length(idem_key) > 255 OR idem_key ~ '[[:cntrl:]]' THEN
         problem := 'malformed';
         idem_key := NULL;
         RETURN;

@@ -11,7 +11,8 @@ DECLARE
         <= (ledger.policy('result_inline_bytes') #>> '{}')::integer;
 BEGIN
     UPDATE public.idem i SET
-        status = 'done', outcome = p_outcome, done_at = clock_timestamp(),
+        status = 'done', outcome = p_outcome,
+        done_at = coalesce(i.done_at, clock_timestamp()),
         applied_version = i.effect_version,
         result = CASE WHEN v_inline THEN p_result END,
         result_ref = CASE WHEN NOT v_inline

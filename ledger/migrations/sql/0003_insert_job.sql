@@ -12,8 +12,9 @@ DECLARE
     v_key text := p_idem.idem_key
         || CASE WHEN p_idem.effect_kind = 'replace' THEN ':v' || p_idem.effect_version ELSE '' END;
 BEGIN
-    IF length(v_key) > 255 THEN
-        v_key := left(p_idem.idem_key, 180) || ':' || substr(ledger.hash(to_jsonb(v_key)), 1, 40);
+    -- It travels in HTTP headers: plain ASCII of bounded length, or a digest.
+    IF v_key !~ '^[[:ascii:]]{1,255}$' THEN
+        v_key := 'landed:' || ledger.hash(to_jsonb(v_key));
     END IF;
     INSERT INTO public.jobs AS j (
         id, idem_key, effect, effect_version, workflow, workflow_version, provider, instance,

@@ -1,6 +1,6 @@
 -- needs_second_person: whether a decision takes effect only when somebody else approves it.
--- Writing a sensitive field; sending again where the amount is at or over policy four_eyes_amount
--- or cannot be read.
+-- Writing a sensitive field, whichever decision writes it; sending again where the amount is at or
+-- over policy four_eyes_amount or cannot be read.
 CREATE OR REPLACE FUNCTION ledger.needs_second_person(
     p_conflict public.conflicts, p_job public.jobs, p_arg jsonb
 )
@@ -9,10 +9,11 @@ DECLARE
     v_path text;
     v_amount text;
     v_limit jsonb := ledger.policy('four_eyes_amount');
-    v_changes jsonb := coalesce(p_arg -> 'changes', p_conflict.attempted);
+    v_changes jsonb := CASE p_arg ->> 'decision' WHEN 'merge' THEN p_arg -> 'changes'
+                       ELSE p_conflict.attempted END;
 BEGIN
-    IF p_arg ->> 'decision' IN ('apply', 'merge', 'accept_new') AND p_conflict.target IS NOT NULL
-        THEN
+    IF p_conflict.target IS NOT NULL AND (p_arg ->> 'decision' IN ('apply', 'merge', 'accept_new')
+        OR (p_arg ->> 'decision' = 'resend' AND p_conflict.kind = 'missing_key')) THEN
         RETURN (p_conflict.external AND p_conflict.sensitive) OR EXISTS (
             SELECT 1 FROM public.field_ownership o
             WHERE o.target = p_conflict.target AND o.sensitive AND v_changes ? o.field);

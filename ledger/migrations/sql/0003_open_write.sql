@@ -15,9 +15,10 @@ DECLARE
     v_judged record;
     v_place text := '#' || (p_arg ->> 'target') || '/' || (p_arg ->> 'record_key');
     v_identity jsonb;
+    v_depends jsonb := CASE jsonb_typeof(p_arg -> 'depends_on')
+                       WHEN 'array' THEN p_arg -> 'depends_on' ELSE '[]' END;
 BEGIN
-    SELECT * INTO target FROM public.targets t
-    WHERE t.name = p_arg ->> 'target' AND NOT t.external;
+    target := ledger.find_target(p_arg ->> 'target');
     effect := coalesce(p_arg ->> 'effect',
         'write:' || (p_arg ->> 'target') || ':' || p_call.workflow);
     SELECT * INTO v_effect FROM public.effects e WHERE e.name = effect;
@@ -34,6 +35,11 @@ BEGIN
     ELSIF p_arg -> 'changes' = '{}' THEN
         verdict := 'invalid';
         detail := '{"path": "changes", "hint": "name at least one field to change"}';
+    ELSIF EXISTS (
+        SELECT 1 FROM jsonb_array_elements(v_depends) d
+        WHERE jsonb_typeof(d) <> 'string' OR ledger.column_type(target, d #>> '{}') IS NULL) THEN
+        verdict := 'invalid';
+        detail := '{"path": "depends_on", "hint": "name fields that the target has"}';
     END IF;
     IF verdict IS NOT NULL THEN
         RETURN;
@@ -42,8 +48,9 @@ BEGIN
         v_effect.name, p_arg -> 'event', p_call.execution_id, NULL);
     IF v_key.problem = 'missing' THEN
         SELECT k.outcome, k.detail INTO verdict, detail FROM ledger.park_missing_key(
-            p_call, v_effect.name, v_effect.current_version,
-            jsonb_build_object('value', p_arg - 'event'), p_arg -> 'event', NULL, v_key.path) k;
+            p_call, v_effect.name, v_effect.current_version, p_arg -> 'changes',
+            p_arg -> 'event', NULL, v_key.path, target.name, p_arg ->> 'record_key',
+            ((p_arg ->> 'expected_revision')::bigint)::text) k;
         RETURN;
     ELSIF v_key.problem IS NOT NULL THEN
         verdict := CASE v_key.problem WHEN 'run_identity' THEN 'key_is_run_identity'
@@ -67,7 +74,8 @@ BEGIN
     idem := v_gate.idem;
     IF NOT v_gate.fresh THEN
         SELECT * INTO v_judged FROM ledger.judge_key(p_call, idem, v_effect.current_version,
-            p_arg - 'event', ledger.hash(v_identity), p_arg -> 'event');
+            p_arg -> 'changes', ledger.hash(v_identity), p_arg -> 'event', target.name,
+            p_arg ->> 'record_key', ((p_arg ->> 'expected_revision')::bigint)::text);
         verdict := CASE v_judged.verdict WHEN 'migrate' THEN 'replay' ELSE v_judged.verdict END;
         detail := v_judged.detail;
     END IF;

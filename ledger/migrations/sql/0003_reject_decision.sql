@@ -36,9 +36,8 @@ BEGIN
         outcome := 'won';
         detail := jsonb_build_object('rejected', v_conflict.proposed);
     END IF;
-    outcome := ledger.audit(v_call, outcome, v_conflict.idem_key, v_conflict.expected_hash,
-        v_conflict.actual_hash, (outcome = 'won')::integer, p_conflict_id => v_conflict.id,
-        p_job_id => v_conflict.job_id, p_after => detail, p_reason => p_arg ->> 'reason');
+    outcome := ledger.audit_decision(v_call, outcome, v_conflict, (outcome = 'won')::integer,
+        detail, p_arg ->> 'reason');
     SELECT c.id, c.lock_version INTO conflict_id, lock_version
     FROM public.conflicts c WHERE c.id = v_conflict.id;
     RETURN NEXT;

@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION ledger.take_expired_jobs(p_arg jsonb)
 RETURNS TABLE (
     outcome ledger.outcome, job_id text, idem_key text, version bigint, workflow text,
     effect text, provider text, driver text, config jsonb, provider_key text, handle text,
-    provider_ref text, event jsonb, payload jsonb, recovery_class text, marked boolean,
+    provider_ref text, recovery_class text, marked boolean,
     may_redrive boolean, may_retake boolean, attempts_left boolean, settled boolean,
     positive boolean, error_replayed boolean, absent boolean, lookups_exhausted boolean,
     lookups integer, lookup_errors integer, send_no integer, settle_until timestamptz,
@@ -60,7 +60,7 @@ BEGIN
     RETURN QUERY
         SELECT 'won'::ledger.outcome, j.id, j.idem_key, j.version, j.workflow, j.effect,
             j.provider, p.lookup_adapter, p.lookup_config, j.provider_key, j.handle,
-            j.provider_ref, j.event, j.payload, f.recovery_class, f.marked, f.may_redrive,
+            j.provider_ref, f.recovery_class, f.marked, f.may_redrive,
             f.may_retake, f.attempts_left, f.settled, f.positive, f.error_replayed, f.absent,
             f.lookups_exhausted, j.lookups, j.lookup_errors, j.send_no, j.settle_until,
             j.lease_expires_at, j.owner_token, detail

@@ -37,3 +37,31 @@ CREATE CONSTRAINT TRIGGER conflicts_review_pair AFTER INSERT OR UPDATE OF state 
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
     WHEN (NEW.kind = 'unknown_send')
     EXECUTE FUNCTION ledger.check_review_pair();
+
+CREATE TRIGGER failed_jobs_advance BEFORE INSERT OR UPDATE ON public.failed_jobs
+    FOR EACH ROW EXECUTE FUNCTION ledger.advance_letter();
+
+-- The sources' own SQL: these fire for every login but the owner, whose rights operations run with.
+-- Their names sort before the table's other triggers, which then see a complete row.
+DO $$
+DECLARE
+    v_foreign text := format('WHEN (current_user <> %L)', current_user);
+BEGIN
+    EXECUTE 'CREATE TRIGGER idem_a_insert BEFORE INSERT ON public.idem FOR EACH ROW '
+        || v_foreign || ' EXECUTE FUNCTION ledger.article_idem_insert()';
+    EXECUTE 'CREATE TRIGGER idem_a_claimed AFTER INSERT ON public.idem FOR EACH ROW '
+        || v_foreign || ' EXECUTE FUNCTION ledger.article_idem_claimed()';
+    EXECUTE 'CREATE TRIGGER idem_a_done BEFORE UPDATE ON public.idem FOR EACH ROW '
+        || v_foreign || ' EXECUTE FUNCTION ledger.article_idem_done()';
+    EXECUTE 'CREATE TRIGGER jobs_a_insert BEFORE INSERT ON public.jobs FOR EACH ROW '
+        || v_foreign || ' EXECUTE FUNCTION ledger.article_job_insert()';
+    EXECUTE 'CREATE TRIGGER jobs_a_update BEFORE UPDATE ON public.jobs FOR EACH ROW '
+        || v_foreign || ' EXECUTE FUNCTION ledger.article_job_update()';
+    EXECUTE 'CREATE TRIGGER failed_jobs_a_insert BEFORE INSERT ON public.failed_jobs FOR EACH ROW '
+        || v_foreign || ' EXECUTE FUNCTION ledger.article_failed_job()';
+    EXECUTE 'CREATE TRIGGER batch_runs_a_write BEFORE INSERT OR UPDATE ON public.batch_runs'
+        || ' FOR EACH ROW ' || v_foreign || ' EXECUTE FUNCTION ledger.article_batch()';
+END
+$$;
+CREATE TRIGGER processed_items_insert INSTEAD OF INSERT ON public.processed_items
+    FOR EACH ROW EXECUTE FUNCTION ledger.article_processed_item();

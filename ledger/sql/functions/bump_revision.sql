@@ -1,28 +1,30 @@
 -- bump_revision: the store alone numbers the versions of a row, and keeps each of them.
--- Arguments of the trigger: target, key column, revision column. What a client sends as revision is
--- ignored; a key that comes back after a delete goes on counting.
+-- Arguments of the trigger: target, key column, revision column. It hangs on a table twice: BEFORE
+-- INSERT OR UPDATE it sets the number, whatever a client sent; AFTER INSERT OR UPDATE it keeps the row
+-- as it was really written (an upsert that meets an existing row must leave no version that never was).
+-- A key that comes back after a delete goes on counting.
 CREATE OR REPLACE FUNCTION ledger.bump_revision()
-RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET timezone = 'UTC' SET intervalstyle = 'postgres' SET extra_float_digits = 1 AS $$
 DECLARE
     v_new jsonb := to_jsonb(NEW);
     v_old jsonb := CASE WHEN TG_OP = 'UPDATE' THEN to_jsonb(OLD) ELSE '{}' END;
     v_key text := v_new ->> TG_ARGV[1];
-    v_revision bigint;
-    v_changed text[];
 BEGIN
-    v_revision := 1 + CASE TG_OP WHEN 'UPDATE' THEN (v_old ->> TG_ARGV[2])::bigint
-        ELSE coalesce((SELECT max(h.revision) FROM public.record_history h
-                       WHERE h.target = TG_ARGV[0] AND h.record_key = v_key), 0) END;
-    v_new := jsonb_set(v_new, ARRAY[TG_ARGV[2]], to_jsonb(v_revision));
-    v_changed := ARRAY(SELECT k FROM jsonb_object_keys(v_new) k
-        WHERE k <> TG_ARGV[2] AND v_new -> k IS DISTINCT FROM v_old -> k ORDER BY k);
+    IF TG_WHEN = 'BEFORE' THEN
+        RETURN jsonb_populate_record(NEW, jsonb_build_object(TG_ARGV[2], 1 + greatest(
+            (v_old ->> TG_ARGV[2])::bigint, 0, (
+                SELECT max(h.revision) FROM public.record_history h
+                WHERE h.target = TG_ARGV[0] AND h.record_key = v_key))));
+    END IF;
     INSERT INTO public.record_history (
         target, record_key, revision, row_data, changed, by_workflow, at)
-    VALUES (TG_ARGV[0], v_key, v_revision, v_new, v_changed,
+    VALUES (TG_ARGV[0], v_key, (v_new ->> TG_ARGV[2])::bigint, v_new,
+        ARRAY(SELECT k FROM jsonb_object_keys(v_new) k
+            WHERE k <> TG_ARGV[2] AND v_new -> k IS DISTINCT FROM v_old -> k ORDER BY k),
         coalesce(nullif(current_setting('ledger.workflow', true), ''), 'login ' || session_user),
         clock_timestamp());
-    NEW := jsonb_populate_record(NEW, jsonb_build_object(TG_ARGV[2], v_revision));
-    RETURN NEW;
+    RETURN NULL;
 END
 $$;
 COMMENT ON FUNCTION ledger.bump_revision() IS

@@ -9,8 +9,15 @@ LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     v_what text := p_conflict.kind || ' ' || (p_arg ->> 'decision');
     v_new jsonb := p_conflict.attempted -> 'value';
+    v_written record;
 BEGIN
-    IF v_what = 'missing_key resend' THEN
+    IF v_what IN ('payload_mismatch accept_new', 'result_mismatch accept_new')
+        AND p_idem.status IS DISTINCT FROM 'done' THEN
+        verdict := 'rule_failed';
+        detail := '{"needs": "the first effect to be done, and its key not yet archived"}';
+    ELSIF v_what = 'missing_key resend' AND p_conflict.external THEN
+        resolution := '{"delivery": "pending"}';
+    ELSIF v_what = 'missing_key resend' THEN
         SELECT e.verdict, e.detail, e.revision INTO verdict, detail, revision
         FROM ledger.enter_parked(p_conflict, p_arg) e;
         resolution := jsonb_build_object('entered', detail -> 'entered',
@@ -25,15 +32,23 @@ BEGIN
         PERFORM ledger.finish_key(p_idem.idem_key, 'abandoned',
             jsonb_build_object('decision', 'abandon', 'decided_by', p_call.actor));
     ELSIF v_what = 'payload_mismatch accept_new' THEN
-        IF p_idem.status <> 'done' OR p_idem.effect_kind <> 'replace' THEN
+        IF p_idem.effect_kind <> 'replace' THEN
             verdict := 'rule_failed';
-            detail := jsonb_build_object('needs', CASE WHEN p_idem.effect_kind <> 'replace'
-                THEN 'an effect of kind replace' ELSE 'the first effect to be done' END);
+            detail := '{"needs": "an effect of kind replace"}';
             RETURN;
-        ELSIF p_idem.job_id IS NULL THEN
-            SELECT w.verdict, w.detail, w.revision INTO verdict, detail, revision
-            FROM ledger.write_parked(p_conflict, p_idem, v_new, p_arg) w;
-            resolution := jsonb_build_object('changes', v_new -> 'changes');
+        ELSIF p_conflict.target IS NOT NULL THEN
+            SELECT * INTO v_written FROM ledger.write_decided(
+                p_conflict, p_conflict.attempted, (p_arg ->> 'revision_seen')::bigint);
+            verdict := v_written.verdict;
+            detail := v_written.detail;
+            revision := v_written.revision;
+            expected_hash := ledger.hash(v_written.before);
+            actual_hash := ledger.hash(coalesce(v_written.after, v_written.before));
+            IF verdict IS NULL THEN
+                PERFORM ledger.finish_key(p_idem.idem_key, 'success', jsonb_build_object(
+                    'revision', revision::bigint, 'record', v_written.after));
+                resolution := jsonb_build_object('changes', p_conflict.attempted);
+            END IF;
             RETURN;
         END IF;
         UPDATE public.idem i SET

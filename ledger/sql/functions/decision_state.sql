@@ -3,7 +3,7 @@ CREATE OR REPLACE FUNCTION ledger.decision_state(p_kind text, p_decision text)
 RETURNS text LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN CASE
-        WHEN p_decision = 'abandon' THEN 'abandoned'
+        WHEN p_decision = 'abandon' AND p_kind <> 'result_mismatch' THEN 'abandoned'
         WHEN p_kind IN ('stale_version', 'rule_failed', 'not_owner_of_field', 'bad_transition')
             THEN CASE p_decision WHEN 'apply' THEN 'applied' WHEN 'merge' THEN 'merged'
                 WHEN 'keep' THEN 'kept' WHEN 'resend' THEN 'resent' END

@@ -2,7 +2,7 @@
 -- The machine is the table's name, the column is the trigger's argument. A move nobody allowed
 -- raises: operations check before they write, so only a bug or a hand reaches this.
 CREATE OR REPLACE FUNCTION ledger.guard_transition()
-RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     v_from text;
     v_to text;

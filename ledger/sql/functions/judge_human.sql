@@ -6,16 +6,23 @@ CREATE OR REPLACE FUNCTION ledger.judge_human(
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     v_needs text;
+    -- A resent write that nobody takes again: its key is pending alone, and a person may give it up.
+    v_alone boolean := p_conflict.state = 'resent' AND p_arg ->> 'decision' = 'abandon'
+        AND EXISTS (SELECT 1 FROM public.idem i
+                    WHERE i.idem_key = p_conflict.idem_key AND i.status = 'pending'
+                        AND i.job_id IS NULL)
+        AND NOT EXISTS (SELECT 1 FROM public.conflicts c
+                        WHERE c.idem_key = p_conflict.idem_key AND c.id > p_conflict.id);
 BEGIN
     IF p_conflict.id IS NULL THEN
         verdict := 'invalid';
         detail := '{"path": "conflict_id", "hint": "there is no such conflict"}';
-    ELSIF p_conflict.resolved_at IS NOT NULL THEN
+    ELSIF p_conflict.resolved_at IS NOT NULL AND v_alone IS NOT TRUE THEN
         verdict := 'already_decided';
         detail := jsonb_build_object('decision', p_conflict.decision, 'state', p_conflict.state,
             'resolved_by', p_conflict.resolved_by, 'resolved_at', p_conflict.resolved_at,
             'reason', p_conflict.reason);
-    ELSIF p_conflict.state <> 'open'
+    ELSIF p_conflict.state = 'detected'
         OR ledger.decision_state(p_conflict.kind, p_arg ->> 'decision') IS NULL THEN
         verdict := 'bad_transition';
         detail := jsonb_build_object('kind', p_conflict.kind, 'state', p_conflict.state,

@@ -62,7 +62,8 @@ BEGIN
         RETURN;
     END IF;
     SELECT * INTO v_judged FROM ledger.judge_key(
-        p_call, idem, v_version, p_arg -> 'payload', v_hash, p_arg -> 'event');
+        p_call, idem, v_version, jsonb_build_object('value', p_arg -> 'payload'), v_hash,
+        p_arg -> 'event');
     verdict := v_judged.verdict;
     detail := v_judged.detail;
     IF verdict = 'already_applied' AND NOT v_gate.archived THEN

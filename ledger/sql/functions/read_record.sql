@@ -16,8 +16,7 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    SELECT * INTO v_target FROM public.targets t
-    WHERE t.name = p_arg ->> 'target' AND NOT t.external;
+    v_target := ledger.find_target(p_arg ->> 'target');
     IF v_target.name IS NULL THEN
         outcome := ledger.audit(v_call, 'unknown_target', '(none)', '(none)', '(none)', 0,
             p_target => p_arg ->> 'target', p_record_key => p_arg ->> 'record_key');

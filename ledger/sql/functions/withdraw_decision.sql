@@ -55,7 +55,8 @@ BEGIN
         UPDATE public.conflicts c SET
             state = 'open', decision = NULL, resolved_by = NULL, resolved_at = NULL,
             reason = NULL, resolution = NULL, second_approver = NULL, proposed = NULL,
-            proposed_by = NULL, proposed_at = NULL
+            proposed_by = NULL, proposed_at = NULL,
+            waiting_since = (v_undo ->> 'waiting_since')::timestamptz
         WHERE c.id = v_conflict.id;
         DELETE FROM public.outbox o
         WHERE o.topic = 'conflict.decided' AND o.subject = 'conflict:' || v_conflict.id
@@ -64,9 +65,8 @@ BEGIN
         detail := jsonb_build_object('withdrawn', v_conflict.decision,
             'by', v_conflict.resolved_by);
     END IF;
-    outcome := ledger.audit(v_call, outcome, v_conflict.idem_key, v_conflict.expected_hash,
-        v_conflict.actual_hash, (outcome = 'won')::integer, p_conflict_id => v_conflict.id,
-        p_job_id => v_conflict.job_id, p_after => detail, p_reason => p_arg ->> 'reason');
+    outcome := ledger.audit_decision(v_call, outcome, v_conflict, (outcome = 'won')::integer,
+        detail, p_arg ->> 'reason');
     SELECT c.id, c.lock_version INTO conflict_id, lock_version
     FROM public.conflicts c WHERE c.id = v_conflict.id;
     RETURN NEXT;

@@ -24,6 +24,7 @@ DECLARE
     v_expected bigint;
     v_verdict text;
     v_changes jsonb;
+    v_depends text[];
     v_status text;
     v_retried boolean := false;
 BEGIN
@@ -35,6 +36,9 @@ BEGIN
     END IF;
     v_changes := p_arg -> 'changes';
     v_expected := (p_arg ->> 'expected_revision')::bigint;
+    IF jsonb_typeof(p_arg -> 'depends_on') = 'array' THEN
+        v_depends := ARRAY(SELECT jsonb_array_elements_text(p_arg -> 'depends_on'));
+    END IF;
     SELECT * INTO v_open FROM ledger.open_write(v_call, p_arg);
     v_call := v_open.p_call;
     idem_key := v_open.idem_key;
@@ -62,10 +66,10 @@ BEGIN
         ELSIF v_before IS NULL THEN
             v_verdict := 'lost_record';
         ELSIF v_found <> v_expected AND NOT (
-            p_arg ? 'depends_on' AND NOT v_fields.sensitive
+            v_depends IS NOT NULL AND NOT v_fields.sensitive
             AND ledger.may_rebase(v_open.target, p_arg ->> 'record_key', v_expected, v_found,
                 ARRAY(SELECT jsonb_object_keys(v_changes))
-                || ARRAY(SELECT jsonb_array_elements_text(p_arg -> 'depends_on'))
+                || v_depends
                 || CASE WHEN v_changes ? v_status THEN ARRAY[v_status] ELSE '{}' END)) THEN
             v_verdict := 'stale_version';
             detail := jsonb_build_object('version_read', v_expected, 'version_found', v_found);

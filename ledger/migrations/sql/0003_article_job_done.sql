@@ -1,0 +1,18 @@
+-- article_job_done: end the job of a key that a raw statement called done, with evidence of who said so.
+CREATE OR REPLACE FUNCTION ledger.article_job_done(p_job_id text, p_op text, p_idem_key text)
+RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    UPDATE public.jobs j SET state = 'done'
+    WHERE j.id = p_job_id AND j.state IN ('queued', 'claimed', 'sweeping');
+    IF FOUND THEN
+        PERFORM ledger.keep_evidence(p_job_id,
+            (SELECT j.send_no FROM public.jobs j WHERE j.id = p_job_id), 'receipt', 'sql',
+            NULL, NULL);
+        PERFORM ledger.end_letters(p_job_id, p_op);
+    END IF;
+    PERFORM ledger.audit(ledger.article_call(p_op), 'won', p_idem_key, 'pending', 'done', 1,
+        p_job_id => p_job_id);
+END
+$$;
+COMMENT ON FUNCTION ledger.article_job_done(text, text, text) IS
+    'end the job of a key that a raw statement called done, with evidence of who said so';

@@ -1,0 +1,87 @@
+-- claim_next_jobs: take up to 500 due queued jobs this caller may work; never waits for a lock.
+-- One row per job under one owner token. Jobs of a serial lane are left to claim_next_job.
+CREATE OR REPLACE FUNCTION ledger.claim_next_jobs(p_arg jsonb)
+RETURNS TABLE (
+    outcome ledger.outcome, job_id text, idem_key text, owner_token uuid, version bigint,
+    provider_key text, handle text, effect text, effect_version integer, provider text,
+    attempts integer, lease_seconds integer, lease_expires_at timestamptz, marker_at
+    timestamptz, event jsonb, payload jsonb, detail jsonb
+)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan AS $$
+#variable_conflict use_column
+DECLARE
+    v_call ledger.call := ledger.admit('claim_next_jobs', 'workflow', p_arg, '{
+        "provider": "text", "effect": "text", "owner_token": "uuid", "work": "array",
+        "limit": "int:1..500"}');
+    v_token uuid;
+    v_taken bigint;
+    v_resumed boolean := false;
+    v_now timestamptz;
+BEGIN
+    IF v_call.refused IS NOT NULL THEN
+        outcome := v_call.refused;
+        detail := v_call.detail;
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    v_token := coalesce((p_arg ->> 'owner_token')::uuid, gen_random_uuid());
+    IF p_arg ->> 'owner_token' IS NOT NULL THEN
+        v_resumed := EXISTS (SELECT 1 FROM public.jobs j
+                             WHERE j.owner_token = v_token AND j.state = 'claimed');
+    END IF;
+    IF NOT v_resumed THEN
+        v_now := clock_timestamp();
+        WITH due AS (
+            SELECT j.id
+            FROM public.jobs j
+            JOIN public.idem i ON i.idem_key = j.idem_key
+            JOIN public.effects e ON e.name = j.effect
+            WHERE j.ready_at <= v_now AND j.serial_key IS NULL
+                AND e.delivery = CASE WHEN v_call.workflow = '(native)' THEN 'native'
+                                 ELSE 'workflow_queue' END
+                AND (e.workflow = v_call.workflow OR p_arg -> 'work' ? e.name
+                    OR (p_arg -> 'work' ? '*' AND e.name <> '(unknown)'))
+                AND (p_arg ->> 'effect' IS NULL OR j.effect = p_arg ->> 'effect')
+                AND (p_arg ->> 'provider' IS NULL OR j.provider = p_arg ->> 'provider')
+                AND j.last_owner_token IS DISTINCT FROM v_token
+            ORDER BY j.ready_at, j.created_at
+            LIMIT coalesce((p_arg ->> 'limit')::integer, 50)
+            FOR UPDATE OF i, j SKIP LOCKED
+        ), held AS (
+            UPDATE public.jobs j SET
+                state = 'claimed', attempts = j.attempts + 1, owner_token = v_token,
+                owner_kind = 'worker', owner_name = coalesce(v_call.worker, v_call.workflow),
+                instance = v_call.instance,
+                execution_id = coalesce(v_call.execution_id, j.execution_id),
+                claimed_at = v_now, heartbeat_at = NULL, marker_at = NULL,
+                lease_expires_at = v_now + make_interval(secs => j.lease_seconds)
+            FROM due WHERE j.id = due.id
+            RETURNING j.id, j.idem_key, j.payload_hash, j.attempts, j.provider
+        ), lived AS (
+            UPDATE public.idem i SET
+                last_possible_retry_at = greatest(i.last_possible_retry_at,
+                    v_now + p.retry_horizon),
+                retain_until = greatest(i.retain_until,
+                    ledger.retain_until(p, v_now + p.retry_horizon))
+            FROM held h JOIN public.providers p ON p.name = h.provider
+            WHERE i.idem_key = h.idem_key
+        )
+        SELECT count(ledger.audit(v_call, 'won', h.idem_key, h.payload_hash, h.payload_hash, 1,
+            p_job_id => h.id, p_attempt => h.attempts)) INTO v_taken FROM held h;
+    END IF;
+    RETURN QUERY
+        SELECT 'won'::ledger.outcome, j.id, j.idem_key, j.owner_token, j.version,
+            j.provider_key, j.handle, j.effect, j.effect_version, j.provider, j.attempts,
+            j.lease_seconds, j.lease_expires_at, j.marker_at, j.event, j.payload,
+            CASE WHEN v_resumed THEN '{"resumed": true}'::jsonb END
+        FROM public.jobs j WHERE j.owner_token = v_token AND j.state = 'claimed'
+        ORDER BY j.created_at, j.id;
+    IF NOT FOUND THEN
+        outcome := 'empty';
+        RETURN NEXT;
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION ledger.claim_next_jobs(jsonb) IS
+    'take up to 500 due queued jobs this caller may work; never waits for a lock';
