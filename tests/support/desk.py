@@ -26,6 +26,8 @@ CREATE TABLE public.customers (
 );
 CREATE TRIGGER customers_revision BEFORE INSERT OR UPDATE ON public.customers
     FOR EACH ROW EXECUTE FUNCTION ledger.bump_revision('customers', 'id', 'revision');
+CREATE TRIGGER customers_history AFTER INSERT OR UPDATE ON public.customers
+    FOR EACH ROW EXECUTE FUNCTION ledger.bump_revision('customers', 'id', 'revision');
 INSERT INTO public.customers (id, revision, name, phone, plan, notes, tags, seats, status)
 VALUES ('1002', 1, 'Dana Weber', '+49 30 1234', 'basic', 'prefers mail', '["vip"]', 3, 'active')
 """
