@@ -4,6 +4,7 @@ Every member of every operation is tried with values that break careless code, b
 lead as deep into the operation as rows can.
 """
 
+import hashlib
 import json
 import uuid
 from collections.abc import Iterator
@@ -18,6 +19,9 @@ from tests.support import desk
 from tests.support.doors import Door
 from tests.support.factories import make_effect
 
+INCOMPRESSIBLE = "".join(hashlib.sha512(f"{n}".encode()).hexdigest() for n in range(80))
+"""Text that stays as long as it is, also in an index."""
+
 ODD: list[Any] = [
     None,
     True,
@@ -29,6 +33,8 @@ ODD: list[Any] = [
     "",
     " ",
     "x" * 10_001,
+    INCOMPRESSIBLE[:800],
+    INCOMPRESSIBLE[:10_000],
     "' OR 1=1; --",
     "\\",
     "%s {} $1",
@@ -80,6 +86,7 @@ def plausible(type_: str) -> Any:
         return rest.split("|")[0]
     values = {
         "text": "x",
+        "prose": "x",
         "bytes": "x",
         "uuid": str(uuid.uuid4()),
         "time": "2026-11-30T09:00:00Z",

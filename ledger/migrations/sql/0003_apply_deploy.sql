@@ -7,9 +7,9 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 #variable_conflict use_column
 DECLARE
     v_call ledger.call := ledger.admit('apply_deploy', 'command', p_arg, '{
-        "workflow": "text!", "workflow_version": "text!", "fields": "array!", "reason": "text!",
+        "workflow": "text!", "workflow_version": "text!", "fields": "array!", "reason": "prose!",
         "key_fields": "array", "n8n_workflow_id": "text", "db_role": "text",
-        "decision_webhook": "text", "editor_url": "text", "sends_dominated": "bool",
+        "decision_webhook": "prose", "editor_url": "prose", "sends_dominated": "bool",
         "max_runtime_seconds": "int:1..31536000"}');
     v_before jsonb;
     v_target text;

@@ -1,6 +1,7 @@
 -- audit: the one place that writes an audit row; returns the outcome it recorded.
 -- Guards: the four facts (key, expected hash, actual hash, row count) are in every row; if this
--- insert fails, so does everything the operation wrote.
+-- insert fails, so does everything the operation wrote. Key and job are cut to what an index holds:
+-- a caller may have named anything.
 CREATE OR REPLACE FUNCTION ledger.audit(
     p_call ledger.call, p_outcome text, p_key text, p_expected text, p_actual text, p_rows integer,
     p_job_id text DEFAULT NULL, p_conflict_id bigint DEFAULT NULL, p_target text DEFAULT NULL,
@@ -18,8 +19,8 @@ BEGIN
         after_retry, lock_wait_ms, duration_ms, before, after, reason)
     VALUES (
         v_now, p_call.actor_kind, p_call.actor, p_call.op, p_outcome,
-        coalesce(nullif(p_key, ''), '(none)'), coalesce(nullif(p_expected, ''), '(none)'),
-        coalesce(nullif(p_actual, ''), '(none)'), p_rows, p_target, p_record_key, p_job_id,
+        coalesce(nullif(left(p_key, 400), ''), '(none)'), coalesce(nullif(p_expected, ''), '(none)'),
+        coalesce(nullif(p_actual, ''), '(none)'), p_rows, p_target, p_record_key, left(p_job_id, 400),
         p_conflict_id, p_call.workflow, p_call.workflow_version, p_call.execution_id, p_attempt,
         p_after_retry,
         coalesce(extract(epoch FROM p_call.locked_at - p_call.lock_from) * 1000, 0),

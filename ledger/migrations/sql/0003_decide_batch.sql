@@ -7,7 +7,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 #variable_conflict use_column
 DECLARE
     v_call ledger.call := ledger.admit('decide_batch', 'human', p_arg, '{
-        "batch_id": "id!", "lock_version": "id!", "reason": "text",
+        "batch_id": "id!", "lock_version": "id!", "reason": "prose",
         "decision": "enum:mark_failed|acknowledge!"}');
     v_batch public.batch_runs;
 BEGIN

@@ -8,7 +8,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 #variable_conflict use_column
 DECLARE
     v_call ledger.call := ledger.admit('decide_failed_job', 'human', p_arg, '{
-        "failed_job_id": "id!", "lock_version": "id!", "reason": "text",
+        "failed_job_id": "id!", "lock_version": "id!", "reason": "prose",
         "decision": "enum:resend|acknowledge|abandon!"}');
     v_locked record;
     v_letter public.failed_jobs;

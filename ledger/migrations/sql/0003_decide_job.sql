@@ -9,7 +9,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 DECLARE
     v_call ledger.call := ledger.admit('decide_job', 'sweeper', p_arg, '{
         "job_id": "text!", "owner_token": "uuid!", "expected_version": "int:1..999999999999999999!",
-        "decision": "enum:done|requeue|review|wait!", "reason": "text!", "look_again_at": "time"}');
+        "decision": "enum:done|requeue|review|wait!", "reason": "prose!", "look_again_at": "time"}');
     v_locked record;
     v_job public.jobs;
     v_close jsonb;

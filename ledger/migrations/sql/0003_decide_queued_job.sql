@@ -5,7 +5,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 #variable_conflict use_column
 DECLARE
     v_call ledger.call := ledger.admit('decide_queued_job', 'human', p_arg, '{
-        "job_id": "text!", "version": "id!", "reason": "text", "decision": "enum:run_now|abandon!"}');
+        "job_id": "text!", "version": "id!", "reason": "prose", "decision": "enum:run_now|abandon!"}');
     v_locked record;
     v_job public.jobs;
 BEGIN

@@ -9,7 +9,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 #variable_conflict use_column
 DECLARE
     v_call ledger.call := ledger.admit('decide_run', 'human', p_arg, '{
-        "run_id": "uuid!", "lock_version": "id!", "reason": "text", "statement": "text",
+        "run_id": "uuid!", "lock_version": "id!", "reason": "prose", "statement": "prose",
         "external_execution_id": "text", "instance": "text",
         "decision": "enum:request_stop|clear_flag|attach_execution|declare_ended!"}');
     v_run public.runs;

@@ -3,7 +3,8 @@ CREATE OR REPLACE FUNCTION ledger.describe_type(p_type text)
 RETURNS text LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN CASE split_part(p_type, ':', 1)
-        WHEN 'text' THEN 'a text of 1 to 10,000 characters'
+        WHEN 'text' THEN 'a text of 1 to 800 bytes'
+        WHEN 'prose' THEN 'a text of 1 to 10,000 characters'
         WHEN 'bytes' THEN 'a text'
         WHEN 'object' THEN 'a JSON object'
         WHEN 'array' THEN 'a JSON array'

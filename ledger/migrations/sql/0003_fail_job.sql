@@ -7,7 +7,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 #variable_conflict use_column
 DECLARE
     v_call ledger.call := ledger.admit('fail_job', 'workflow', p_arg, '{
-        "job_id": "text!", "owner_token": "uuid!", "error": "text!", "error_node": "text",
+        "job_id": "text!", "owner_token": "uuid!", "error": "prose!", "error_node": "text",
         "http_status": "int:100..599", "replayed": "bool",
         "effect_state": "enum:not_started|rejected|unknown!"}');
     v_locked record;

@@ -5,7 +5,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 #variable_conflict use_column
 DECLARE
     v_call ledger.call := ledger.admit('look_again', 'human', p_arg, '{
-        "job_id": "text!", "source": "text!", "provider_ref": "text", "body": "any",
+        "job_id": "text!", "source": "text!", "provider_ref": "prose", "body": "any",
         "kind": "enum:lookup_found|lookup_absent|lookup_error!"}');
     v_job public.jobs;
 BEGIN

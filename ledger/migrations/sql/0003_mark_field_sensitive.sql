@@ -5,7 +5,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 #variable_conflict use_column
 DECLARE
     v_call ledger.call := ledger.admit('mark_field_sensitive', 'command', p_arg, '{
-        "target": "text!", "field": "text!", "sensitive": "bool!", "reason": "text!"}');
+        "target": "text!", "field": "text!", "sensitive": "bool!", "reason": "prose!"}');
 BEGIN
     IF v_call.refused IS NOT NULL THEN
         outcome := v_call.refused;

@@ -11,7 +11,7 @@ DECLARE
         "target": "text", "record_key": "any", "attempted": "any", "base": "any",
         "current": "any", "version_read": "any", "version_found": "any", "event": "any",
         "attempt": "int:1..1000000", "dedupe_key": "text", "sensitive": "bool",
-        "raw_base64": "bytes", "parse_error": "text"}');
+        "raw_base64": "bytes", "parse_error": "prose"}');
     v_raised record;
     v_problem jsonb;
     v_body bytea;

@@ -11,7 +11,7 @@ DECLARE
     v_call ledger.call := ledger.admit('post_failed_job', 'workflow', v_arg, '{
         "workflow_name": "text", "item_key": "any", "job_id": "text", "effect": "text",
         "event": "any", "payload": "any", "payload_text": "bytes", "error_message": "any",
-        "error_node": "any", "raw_base64": "bytes", "parse_error": "text"}');
+        "error_node": "any", "raw_base64": "bytes", "parse_error": "prose"}');
     v_letter public.failed_jobs;
     v_body bytea;
     v_sha bytea;

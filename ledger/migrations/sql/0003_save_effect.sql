@@ -7,8 +7,8 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 DECLARE
     v_call ledger.call := ledger.admit('save_effect', 'command', p_arg, '{
         "name": "text!", "workflow": "text!", "provider": "text!", "kind": "enum:replace|add",
-        "reason": "text!", "version": "id", "current_version": "int:1..1000000",
-        "key_spec_version": "int:1..1000000", "wake_url": "text", "amount_path": "text",
+        "reason": "prose!", "version": "id", "current_version": "int:1..1000000",
+        "key_spec_version": "int:1..1000000", "wake_url": "prose", "amount_path": "text",
         "title": "text", "delivery": "enum:workflow_queue|native|wake_webhook"}');
 BEGIN
     SELECT r.outcome, r.version, r.detail INTO outcome, version, detail

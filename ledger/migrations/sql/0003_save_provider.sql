@@ -7,7 +7,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 DECLARE
     v_call ledger.call := ledger.admit('save_provider', 'command', p_arg, '{
         "name": "text!", "class": "enum:forced_unique|advisory_handle|advisory_blind!",
-        "reason": "text!", "version": "id", "lookup_adapter": "text", "lookup_config": "object",
+        "reason": "prose!", "version": "id", "lookup_adapter": "text", "lookup_config": "object",
         "lease_seconds": "int:5..86400", "heartbeat_seconds": "int:1..86400",
         "settle_seconds": "int:0..2592000", "unmarked_action": "enum:review|requeue",
         "max_attempts": "int:1..1000", "max_lookup_errors": "int:1..100000",

@@ -7,7 +7,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 DECLARE
     v_call ledger.call := ledger.admit('save_target', 'command', p_arg, '{
         "name": "text!", "table": "text", "pk_column": "text", "revision_column": "text",
-        "status_column": "text", "external": "bool", "reason": "text!"}');
+        "status_column": "text", "external": "bool", "reason": "prose!"}');
 BEGIN
     SELECT r.outcome, r.version, r.detail INTO outcome, version, detail
     FROM ledger.save_row(v_call, 'targets', 'name', p_arg) r;

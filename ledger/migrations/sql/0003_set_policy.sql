@@ -5,7 +5,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 #variable_conflict use_column
 DECLARE
     v_call ledger.call := ledger.admit('set_policy', 'command', p_arg, '{
-        "name": "text!", "value": "any!", "reason": "text!", "version": "id"}');
+        "name": "text!", "value": "any!", "reason": "prose!", "version": "id"}');
     v_old public.policies;
 BEGIN
     IF v_call.refused IS NOT NULL THEN

@@ -5,7 +5,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 #variable_conflict use_column
 DECLARE
     v_call ledger.call := ledger.admit('add_key_spec', 'command', p_arg, '{
-        "effect": "text!", "fields": "array!", "canon": "array", "reason": "text!",
+        "effect": "text!", "fields": "array!", "canon": "array", "reason": "prose!",
         "mode": "enum:event_id|hash_fields"}');
     v_last public.key_specs;
     v_fields text[];

@@ -1,6 +1,7 @@
 -- check_argument: NULL when the argument fits the specification, else the path and what to do.
 -- Guards: nothing inside an argument object ever raises. A specification maps a member to
--- text, uuid, time, bool, object, array, id, int:LOW..HIGH, enum:a|b or any; "!" makes it required.
+-- text, prose, bytes, uuid, time, bool, object, array, id, int:LOW..HIGH, enum:a|b or any; "!" makes
+-- it required. A text is short enough to stand in an index with two others, a prose is not.
 CREATE OR REPLACE FUNCTION ledger.check_argument(p_arg jsonb, p_spec jsonb)
 RETURNS jsonb LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -32,6 +33,8 @@ BEGIN
         v_ok := CASE v_kind
             WHEN 'any' THEN true
             WHEN 'text' THEN jsonb_typeof(v_value) = 'string' AND v_text <> ''
+                AND octet_length(v_text) <= 800
+            WHEN 'prose' THEN jsonb_typeof(v_value) = 'string' AND v_text <> ''
                 AND length(v_text) <= 10000
             WHEN 'bytes' THEN jsonb_typeof(v_value) = 'string'
             WHEN 'object' THEN jsonb_typeof(v_value) = 'object'

@@ -11,7 +11,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 DECLARE
     v_call ledger.call := ledger.admit('complete_job', 'workflow', p_arg, '{
         "job_id": "text!", "owner_token": "uuid!", "result": "any!", "input_hash": "text",
-        "http_status": "int:100..599", "provider_ref": "text",
+        "http_status": "int:100..599", "provider_ref": "prose",
         "work_outcome": "enum:success|failed|skipped"}');
     v_locked record;
     v_job public.jobs;

@@ -6,7 +6,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 DECLARE
     v_call ledger.call := ledger.admit('create_token', 'command', p_arg, '{
         "workflow": "text", "user_name": "text", "sha256": "text!", "scopes": "array",
-        "note": "text", "reason": "text!"}');
+        "note": "prose", "reason": "prose!"}');
 BEGIN
     IF v_call.refused IS NOT NULL THEN
         outcome := v_call.refused;

@@ -11,9 +11,9 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 #variable_conflict use_column
 DECLARE
     v_call ledger.call := ledger.admit('decide_conflict', 'human', p_arg, '{
-        "conflict_id": "id!", "lock_version": "id!", "reason": "text",
+        "conflict_id": "id!", "lock_version": "id!", "reason": "prose",
         "decision": "enum:apply|merge|keep|resend|abandon|landed|not_landed|accept_new!",
-        "changes": "object", "revision_seen": "id", "provider_ref": "text", "statement": "text",
+        "changes": "object", "revision_seen": "id", "provider_ref": "prose", "statement": "prose",
         "event": "object", "risk_acknowledged": "bool"}');
     v_conflict public.conflicts;
     v_locked record;

@@ -5,7 +5,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 #variable_conflict use_column
 DECLARE
     v_call ledger.call := ledger.admit('decide_outbox', 'human', p_arg, '{
-        "outbox_id": "id!", "lock_version": "id!", "reason": "text", "decision": "enum:retry|drop!"}');
+        "outbox_id": "id!", "lock_version": "id!", "reason": "prose", "decision": "enum:retry|drop!"}');
     v_message public.outbox;
 BEGIN
     IF v_call.refused IS NOT NULL THEN

@@ -6,7 +6,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 #variable_conflict use_column
 DECLARE
     v_call ledger.call := ledger.admit('fail_run', 'workflow', p_arg,
-        '{"run_id": "uuid!", "error": "text!"}');
+        '{"run_id": "uuid!", "error": "prose!"}');
 BEGIN
     SELECT e.outcome, e.run_id, e.status, e.detail INTO outcome, run_id, status, detail
     FROM ledger.end_run(v_call, p_arg, 'failed') e;

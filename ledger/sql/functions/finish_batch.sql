@@ -6,7 +6,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 DECLARE
     v_call ledger.call := ledger.admit('finish_batch', 'workflow', p_arg, '{
         "batch_id": "id!", "owner_token": "uuid!", "status": "enum:complete|failed!",
-        "error": "text"}');
+        "error": "prose"}');
     v_batch public.batch_runs;
     v_was text;
 BEGIN

@@ -6,7 +6,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 #variable_conflict use_column
 DECLARE
     v_call ledger.call := ledger.admit('publish_outbox', 'sweeper', p_arg, '{
-        "outbox_id": "id!", "attempts": "id!", "error": "text"}');
+        "outbox_id": "id!", "attempts": "id!", "error": "prose"}');
     v_message public.outbox;
     v_over boolean;
 BEGIN

@@ -5,7 +5,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 #variable_conflict use_column
 DECLARE
     v_call ledger.call := ledger.admit('reject_decision', 'human', p_arg,
-        '{"conflict_id": "id!", "lock_version": "id!", "reason": "text"}');
+        '{"conflict_id": "id!", "lock_version": "id!", "reason": "prose"}');
     v_locked record;
     v_conflict public.conflicts;
 BEGIN

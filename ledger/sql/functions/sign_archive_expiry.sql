@@ -6,7 +6,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 #variable_conflict use_column
 DECLARE
     v_call ledger.call := ledger.admit('sign_archive_expiry', 'command', p_arg, '{
-        "name": "text!", "expiry_seconds": "int:1..3155760000!", "reason": "text!"}');
+        "name": "text!", "expiry_seconds": "int:1..3155760000!", "reason": "prose!"}');
     v_old public.providers;
     v_expiry interval;
 BEGIN
