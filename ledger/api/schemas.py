@@ -15,10 +15,12 @@ from ledger.operations.specification import CALLER, members, sentence
 
 SET_BY_THE_DOOR = {"payload_text", "work", "raw_base64", "parse_error"}
 """Members of an argument that the door fills in; what a body says there is replaced."""
-TEXT = {"type": "string", "minLength": 1, "maxLength": 10000}
+TEXT = {"type": "string", "minLength": 1, "maxLength": 800}
+PROSE = TEXT | {"maxLength": 10000}
 
 _TYPES: dict[str, dict[str, Any]] = {
     "text": TEXT,
+    "prose": PROSE,
     "bytes": {"type": "string"},
     "uuid": {"type": "string", "format": "uuid"},
     "time": {"type": "string", "format": "date-time"},
