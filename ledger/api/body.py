@@ -14,8 +14,8 @@ from json import JSONDecodeError
 from math import isfinite
 from typing import Any, Never
 
-MAX_DEPTH = 100
-"""Levels a member may nest; deeper values cannot be shown, compared or resent with confidence."""
+from ledger.operations._json import MAX_DEPTH
+
 MAX_SCALE = 16_383
 """Digits after the decimal point that PostgreSQL's numeric keeps."""
 LONGEST_NUMBER = MAX_SCALE + 400

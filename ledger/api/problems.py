@@ -79,8 +79,10 @@ def answer_many(rows: Iterable[str]) -> HttpResponse:
 
 def is_refusal(rows: list[tuple[str, str]]) -> bool:
     """Say whether a call that answers many rows was refused as a whole."""
-    outcome, row = rows[0]
-    return len(rows) == 1 and outcome in REFUSED_STATUS and orjson.loads(row).get("item") is None
+    if len(rows) != 1:
+        return False
+    ((outcome, row),) = rows
+    return outcome in REFUSED_STATUS and orjson.loads(row).get("item") is None
 
 
 def _status(operation: Operation, outcome: str, accept: frozenset[str]) -> int:

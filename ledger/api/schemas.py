@@ -13,7 +13,7 @@ from ledger.operations.base import Answer
 from ledger.operations.registry import answer_type, answers_many
 from ledger.operations.specification import CALLER, members, sentence
 
-SET_BY_THE_DOOR = {"payload_text", "work", "raw_base64", "parse_error"}
+SET_BY_THE_DOOR = {"payload_text", "work"}
 """Members of an argument that the door fills in; what a body says there is replaced."""
 TEXT = {"type": "string", "minLength": 1, "maxLength": 800}
 PROSE = TEXT | {"maxLength": 10000}

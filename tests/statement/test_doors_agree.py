@@ -22,6 +22,7 @@ COLUMN_TYPES = {
     "uuid": "UUID",
     "timestamptz": "datetime",
     "bool": "bool",
+    "float8": "float",
     "jsonb": "json",
 }
 

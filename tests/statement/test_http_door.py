@@ -199,6 +199,26 @@ def test_an_accept_list_of_unknown_words_is_refused(billing: Http) -> None:
     assert (response.status_code, problem_of(response)["path"]) == (400, "?accept")
 
 
+def test_many_items_are_answered_each_for_itself(billing: Http) -> None:
+    """The status speaks of the request; only one that is refused as a whole is no list."""
+    items = [ORDER, ORDER | {"event": {"id": "evt_2"}}, {"effect": "charge"}]
+    response = billing.post("/jobs/claim-many", {"items": items})
+    rows = sorted(json.loads(response.content), key=lambda row: row["item"])
+    assert response.status_code == 200
+    assert [row["outcome"] for row in rows] == ["won", "won", "invalid"]
+    response = billing.post("/jobs/claim-many", {"items": items[:1], "typo": 1})
+    assert (response.status_code, problem_of(response)["path"]) == (422, "typo")
+
+
+def test_a_question_is_asked_in_the_address(billing: Http) -> None:
+    """What a GET takes beside its path stands in the query, and is checked like any argument."""
+    response = billing("GET", "/reports/daily?day=2026-11-30")
+    assert (response.status_code, json.loads(response.content)[0]["outcome"]) == (200, "empty")
+    for query in ("day=yesterday", "dey=2026-11-30"):
+        response = billing("GET", f"/reports/daily?{query}")
+        assert (response.status_code, problem_of(response)["path"]) == (422, query[:3])
+
+
 @pytest.mark.parametrize("path", ["/jobs/none", "/jobs/a%2Fb", "/conflicts/77", "/records/no/7"])
 def test_an_unknown_id_is_not_found(path: str, billing: Http) -> None:
     """The row is in the problem."""

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ledger.api.body import MAX_DEPTH, Body, BodyError, read, salvage
+from ledger.api.body import Body, BodyError, read, salvage
+from ledger.operations._json import MAX_DEPTH
 
 DEEP = MAX_DEPTH * 100
 
