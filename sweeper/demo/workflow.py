@@ -57,6 +57,7 @@ class Workflow:
         """Open the two ways out; no proxy of this machine stands in them."""
         headers = {"Authorization": f"Bearer {token}", **BEHIND_TLS}
         self.name = name
+        self._execution = next(_EXECUTIONS)
         self._console = httpx2.Client(
             base_url=f"{console}/api/v1", headers=headers, timeout=CALL_SECONDS, trust_env=False
         )
@@ -74,7 +75,8 @@ class Workflow:
     # -- records -----------------------------------------------------------------------------------
 
     def read(self, record_key: str) -> int:
-        """Read a customer; return the revision a later write must name."""
+        """Start an execution that reads a customer; return the revision its write must name."""
+        self._execution = next(_EXECUTIONS)
         return int(self.call("GET", f"/records/customers/{record_key}")["revision"])
 
     def write(
@@ -102,18 +104,21 @@ class Workflow:
         payload: Mapping[str, Any],
         mode: Mode = Mode.FORWARD_AND_RESPOND,
     ) -> Row:
-        """Claim the event's effect and send it, once; return what the claim answered."""
+        """Start an execution that claims and sends, once; return what the claim answered."""
+        self._execution = next(_EXECUTIONS)
         job = self.call("POST", "/jobs/claim", effect=effect, event=event, payload=payload)
         if job["outcome"] == "won":
             self._send_once(effect, job, payload, mode)
         return job
 
     def enqueue(self, effect: str, event: Mapping[str, Any], payload: Mapping[str, Any]) -> Row:
-        """Leave the event's effect to whoever works the queue."""
+        """Start an execution that leaves the effect to whoever works the queue."""
+        self._execution = next(_EXECUTIONS)
         return self.call("POST", "/jobs", effect=effect, event=event, payload=payload)
 
     def work_off(self, effect: str) -> int:
-        """Work the queue of an effect until it is empty, as a scheduled workflow does."""
+        """Start an execution that works the queue of an effect until it is empty."""
+        self._execution = next(_EXECUTIONS)
         done = 0
         while (job := self.call("POST", "/jobs/claim-next", effect=effect))["outcome"] == "won":
             self._send_once(effect, job, job["payload"])
@@ -158,10 +163,13 @@ class Workflow:
         if method != "GET":
             members |= {
                 "workflow_version": "1",
-                "execution_id": str(next(_EXECUTIONS)),
+                "execution_id": str(self._execution),
                 "worker": "n8n-1",
             }
-        response = self._console.request(method, path, json=members or None)
+        try:
+            response = self._console.request(method, path, json=members or None)
+        except httpx2.TransportError as error:
+            raise DemoError(f"{self.name}: {method} {path} got no answer: {error}") from error
         try:
             answer = response.json()
         except ValueError:
