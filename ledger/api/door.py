@@ -35,6 +35,9 @@ def serve(operation: Operation, request: HttpRequest, **path: str) -> HttpRespon
         overlay["payload_text"] = given.text_of("payload")
     if "work" in known:
         overlay["work"] = token.work
+    if "workflow_name" in known and isinstance(given.members.get("workflow"), dict):
+        # An item of n8n's Error Trigger: the token's workflow reports, this one failed.
+        overlay["workflow_name"] = given.members["workflow"].get("name")
     rows = call_text(operation.name, given.text, overlay)
     if kept and rows[0][0] == "invalid":  # what could be read does not fit: keep the bytes alone
         rows = call_text(operation.name, NO_BODY.text, overlay)

@@ -10,6 +10,8 @@ BEGIN
     RETURN jsonb_strip_nulls(jsonb_build_object(
         'workflow', CASE jsonb_typeof(p_arg -> 'workflow') WHEN 'object'
             THEN p_arg #> '{workflow,name}' ELSE p_arg -> 'workflow' END,
+        'workflow_name', to_jsonb(coalesce(
+            p_arg ->> 'workflow_name', p_arg #>> '{workflow,name}')),
         'instance', p_arg -> 'instance', 'worker', p_arg -> 'worker',
         'workflow_version', p_arg -> 'workflow_version',
         'execution_id', to_jsonb(v_run ->> 'id'),

@@ -42,7 +42,7 @@ BEGIN
     SELECT * INTO v_letter FROM public.failed_jobs f
     WHERE f.state IN ('open', 'retrying', 'exhausted') AND (
         f.job_id = v_arg ->> 'job_id' OR (
-            f.workflow_name = v_call.workflow AND f.payload_sha256 = v_sha
+            f.workflow_name = coalesce(v_arg ->> 'workflow_name', v_call.workflow) AND f.payload_sha256 = v_sha
             AND f.item_key IS NOT DISTINCT FROM v_arg ->> 'item_key'
             AND f.job_id IS NOT DISTINCT FROM v_arg ->> 'job_id'
             AND f.error_message IS NOT DISTINCT FROM left(v_arg ->> 'error_message', 10000)
@@ -54,7 +54,8 @@ BEGIN
             payload_sha256, payload_truncated, payload_ref, error_message, error_node,
             failed_at, next_retry_at, waiting_since)
         VALUES (
-            v_call.workflow, v_arg ->> 'item_key', v_arg ->> 'job_id', v_arg ->> 'effect',
+            coalesce(v_arg ->> 'workflow_name', v_call.workflow), v_arg ->> 'item_key',
+            v_arg ->> 'job_id', v_arg ->> 'effect',
             v_arg -> 'event',
             CASE WHEN v_size <= (ledger.policy('payload_cap_bytes') #>> '{}')::integer
                 THEN v_arg -> 'payload' END, v_size, v_sha,
