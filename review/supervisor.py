@@ -1,6 +1,6 @@
 """The processes of one running installation: started, watched, restarted, stopped.
 
-Lives here: child processes in general. Must not live here: which ones there are (up.py), what is
+Lives here: child processes in general, and the request to stop. Must not live here: which ones there are (up.py), what is
 prepared before them (preparation.py).
 """
 
@@ -9,8 +9,10 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 
 from ledger.processes import end_with_parent
 
@@ -21,6 +23,43 @@ LONGEST_PAUSE = 30
 HEALTHY_SECONDS = 60
 """After so long a death is news again, not the next of a series."""
 TICK_SECONDS = 0.2
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class StopRequest:
+    """Whether somebody asked to stop, by whatever signal.
+
+    Noted, and raised only inside long steps: an exception out of a signal handler is lost when the
+    handler happens to run where Python ignores exceptions (after a fork, in a destructor).
+    """
+
+    def __init__(self) -> None:
+        """Take the signals over."""
+        self.came = False
+        self._interrupts = False
+        for number in STOP_SIGNALS:
+            signal.signal(number, self._note)
+
+    def _note(self, _number: int, _frame: FrameType | None) -> None:
+        self.came = True
+        if self._interrupts:
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def interrupting(self) -> Iterator[None]:
+        """Let a request end the block at once."""
+        self._interrupts = True
+        try:
+            yield
+        finally:
+            self._interrupts = False
+        if self.came:
+            raise KeyboardInterrupt
+
+    def ignore_more(self) -> None:
+        """Let nobody interrupt the stopping itself."""
+        for number in STOP_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
 
 
 @dataclass(frozen=True)

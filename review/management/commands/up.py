@@ -7,13 +7,11 @@ handling of processes in review/supervisor.py.
 import http.client
 import json
 import os
-import signal
 import socket
 import sys
 import time
 from argparse import ArgumentParser
 from http import HTTPStatus
-from types import FrameType
 from typing import Any
 
 from django.conf import settings
@@ -24,7 +22,7 @@ from django.urls import reverse
 from ledger import embedded
 from ledger.local import ROOT, FileLock, state_dir, write_private
 from review.preparation import steps
-from review.supervisor import Program, Supervisor
+from review.supervisor import Program, StopRequest, Supervisor
 
 HOST = "127.0.0.1"
 WEB_WORKERS = 2
@@ -32,7 +30,6 @@ WEB_THREADS = 8
 """Per worker; each keeps one database connection."""
 WEB_SECONDS = 20
 """A web server that has not answered by then has an ailment of its own; the rest need not wait."""
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Command(BaseCommand):
@@ -52,18 +49,17 @@ class Command(BaseCommand):
         self._address = f"http://{HOST}:{port}"
         lock = self._only_one()
         self._refuse_taken_port(port)
-        for number in STOP_SIGNALS:
-            signal.signal(number, _interrupt)
+        request = StopRequest()
         os.environ.setdefault("LANDED_URL", self._address)  # for every process started here
         supervisor = Supervisor(self._say)
         try:
-            self._prepare(demo=not no_demo)
-            self._run(supervisor, port, demo=not no_demo)
+            self._prepare(request, demo=not no_demo)
+            self._run(supervisor, request, port, demo=not no_demo)
         except KeyboardInterrupt:
-            self._say("stopping")
+            pass
         finally:
-            for number in STOP_SIGNALS:
-                signal.signal(number, signal.SIG_IGN)
+            request.ignore_more()
+            self._say("stopping")
             stopping = time.monotonic()
             supervisor.stop()
             embedded.leave()
@@ -97,7 +93,7 @@ class Command(BaseCommand):
                     f"or choose another port: python3 manage.py up --port {port + 1}"
                 ) from error
 
-    def _prepare(self, *, demo: bool) -> None:
+    def _prepare(self, request: StopRequest, *, demo: bool) -> None:
         """Go through the steps, showing each and how long it took."""
         where = "the server of DATABASE_URL"
         if settings.DB_MODE == "embedded":
@@ -107,7 +103,8 @@ class Command(BaseCommand):
             began = time.monotonic()
             self.stdout.write(f"  {step.title} ... ", ending="")
             self.stdout.flush()
-            result = step.run()
+            with request.interrupting():
+                result = step.run()
             self.stdout.write(f"{time.monotonic() - began:.1f} s")
             if result:
                 self._say(result)
@@ -115,11 +112,11 @@ class Command(BaseCommand):
 
     # -- while it runs -------------------------------------------------------------------------
 
-    def _run(self, supervisor: Supervisor, port: int, *, demo: bool) -> None:
+    def _run(self, supervisor: Supervisor, request: StopRequest, port: int, *, demo: bool) -> None:
         """Keep everything running; the first page comes first, then what needs the machine too."""
         supervisor.add([_web(port)])
         waiting, patience = True, time.monotonic() + WEB_SECONDS
-        while True:
+        while not request.came:
             supervisor.tick()
             if waiting and (_answers(port) or time.monotonic() > patience):
                 waiting = False
@@ -139,11 +136,6 @@ class Command(BaseCommand):
         """Print one line with the time since the start."""
         self.stdout.write(f"[{time.monotonic() - self._began:6.1f} s] {text}")
         self.stdout.flush()
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    """Treat every request to stop like Ctrl-C."""
-    raise KeyboardInterrupt
 
 
 def _web(port: int) -> Program:
