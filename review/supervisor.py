@@ -1,16 +1,15 @@
 """The processes of one running installation: started, watched, restarted, stopped.
 
-Lives here: child processes in general, and the request to stop. Must not live here: which ones there are (up.py), what is
-prepared before them (preparation.py).
+Lives here: child processes in general, and the request to stop. Must not live here: which ones
+there are (up.py), what is prepared before them (preparation.py).
 """
 
-import contextlib
 import os
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
 
@@ -128,7 +127,7 @@ class Child:
     def kill(self) -> None:
         """Kill whatever is left of the process and of those it started."""
         if self._process is not None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
+            with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             self._process = None
