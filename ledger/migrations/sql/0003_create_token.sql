@@ -25,13 +25,28 @@ BEGIN
         WHERE w.name = p_arg ->> 'workflow' AND w.name NOT LIKE '(%') THEN
         outcome := 'rule_failed';
         detail := '{"hint": "no workflow of this name is registered"}';
+    ELSIF jsonb_typeof(p_arg -> 'scopes') = 'array' AND EXISTS (
+        SELECT 1 FROM jsonb_array_elements(p_arg -> 'scopes') s
+        WHERE jsonb_typeof(s) <> 'string' OR s #>> '{}' !~ '^[a-z]+(:.+)?$') THEN
+        outcome := 'rule_failed';
+        detail := '{"path": "scopes", "hint": "a scope is a word such as jobs, or work:charge"}';
     ELSE
         INSERT INTO public.api_keys AS k (workflow, user_name, sha256, scopes, note, created_by)
         VALUES (p_arg ->> 'workflow', p_arg ->> 'user_name', decode(p_arg ->> 'sha256', 'hex'),
-            ARRAY(SELECT jsonb_array_elements_text(coalesce(p_arg -> 'scopes', '[]'))),
+            ARRAY(SELECT jsonb_array_elements_text(
+                CASE jsonb_typeof(p_arg -> 'scopes') WHEN 'array' THEN p_arg -> 'scopes' ELSE '[]' END)),
             coalesce(p_arg ->> 'note', ''), v_call.actor)
         ON CONFLICT DO NOTHING RETURNING k.id INTO token_id;
-        outcome := CASE WHEN token_id IS NULL THEN 'replay' ELSE 'won' END;
+        outcome := 'won';
+        IF token_id IS NULL THEN
+            SELECT k.id INTO token_id FROM public.api_keys k
+            WHERE k.sha256 = decode(p_arg ->> 'sha256', 'hex') AND k.revoked_at IS NULL
+                AND k.workflow IS NOT DISTINCT FROM p_arg ->> 'workflow'
+                AND k.user_name IS NOT DISTINCT FROM p_arg ->> 'user_name';
+            outcome := CASE WHEN token_id IS NULL THEN 'rule_failed' ELSE 'replay' END;
+            detail := CASE WHEN token_id IS NULL
+                THEN '{"hint": "this token was given to somebody else or revoked; make another"}' END;
+        END IF;
     END IF;
     outcome := ledger.audit(v_call, outcome, 'token:' || coalesce(token_id::text, '(none)'),
         '(none)', '(none)', (outcome = 'won')::integer,

@@ -1,5 +1,5 @@
 -- save_effect: register an effect: whose it is, where it is sent, and who works it.
--- The argument is the whole row: members left out take their default. replay: nothing differs.
+-- Members left out stay as they are; in a new row they take their default. replay: nothing differs.
 CREATE OR REPLACE FUNCTION ledger.save_effect(p_arg jsonb)
 RETURNS TABLE (outcome ledger.outcome, version bigint, detail jsonb)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$

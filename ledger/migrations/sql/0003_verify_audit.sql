@@ -9,6 +9,7 @@ DECLARE
     v_call ledger.call := ledger.admit('verify_audit', 'command', p_arg, '{}');
     v_seal public.audit_seals;
     v_before bytea;
+    v_until bigint := 0;
     v_found record;
     v_broken boolean := false;
 BEGIN
@@ -27,12 +28,10 @@ BEGIN
     END LOOP;
     event_id := NULL;
     FOR v_seal IN SELECT * FROM public.audit_seals s ORDER BY s.id LOOP
-        SELECT count(*) AS rows, sha256(coalesce(v_before, ''::bytea)
-            || coalesce(string_agg(a.row_hash, ''::bytea ORDER BY a.tx, a.id), ''::bytea)) AS root
-        INTO v_found
-        FROM public.audit_events a WHERE a.tx >= v_seal.from_tx AND a.tx < v_seal.to_tx;
+        SELECT * INTO v_found FROM ledger.seal_hash(v_seal);
         problem := CASE
-            WHEN v_seal.prev_seal IS DISTINCT FROM v_before THEN 'seal_missing_before'
+            WHEN v_seal.prev_seal IS DISTINCT FROM v_before OR v_seal.from_tx <> v_until
+                THEN 'seal_missing_before'
             WHEN v_found.rows <> v_seal.rows THEN 'rows_missing_or_added'
             WHEN v_found.root <> v_seal.root_hash THEN 'seal_does_not_match'
         END;
@@ -43,6 +42,7 @@ BEGIN
             RETURN NEXT;
         END IF;
         v_before := v_seal.root_hash;
+        v_until := v_seal.to_tx;
     END LOOP;
     IF NOT v_broken THEN
         outcome := 'empty';

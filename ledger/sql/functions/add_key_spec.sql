@@ -17,16 +17,19 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    v_fields := ARRAY(SELECT jsonb_array_elements_text(p_arg -> 'fields'));
+    v_fields := ledger.key_fields(p_arg -> 'fields');
     v_canon := CASE WHEN jsonb_typeof(p_arg -> 'canon') = 'array'
         THEN ARRAY(SELECT jsonb_array_elements_text(p_arg -> 'canon'))
-        ELSE array_fill('raw'::text, ARRAY[cardinality(v_fields)]) END;
+        ELSE array_fill('raw'::text, ARRAY[coalesce(cardinality(v_fields), 0)]) END;
     PERFORM 1 FROM public.effects e WHERE e.name = p_arg ->> 'effect' FOR UPDATE;
     IF NOT FOUND THEN
         outcome := 'rule_failed';
         detail := '{"hint": "register the effect first"}';
-    ELSIF cardinality(v_fields) = 0 OR cardinality(v_fields) <> cardinality(v_canon)
-        OR NOT v_canon <@ '{raw,lower,email,phone}' OR '' = ANY (v_fields) THEN
+    ELSIF v_fields IS NULL THEN
+        outcome := 'rule_failed';
+        detail := '{"path": "fields", "hint": "name fields of the event, such as order.id"}';
+    ELSIF cardinality(v_fields) <> cardinality(v_canon)
+        OR NOT v_canon <@ '{raw,lower,email,phone}' THEN
         outcome := 'rule_failed';
         detail := '{"hint": "give one canonical form (raw, lower, email, phone) per field"}';
     ELSE
@@ -43,7 +46,8 @@ BEGIN
             RETURNING s.version INTO version;
             UPDATE public.key_specs s SET retired_at = clock_timestamp()
             WHERE s.effect = p_arg ->> 'effect' AND s.version = v_last.version;
-            UPDATE public.effects e SET key_spec_version = add_key_spec.version
+            UPDATE public.effects e SET
+                key_spec_version = add_key_spec.version, version = e.version + 1
             WHERE e.name = p_arg ->> 'effect';
             outcome := 'won';
         END IF;

@@ -12,22 +12,31 @@ DECLARE
         "current": "any", "version_read": "any", "version_found": "any", "event": "any",
         "attempt": "int:1..1000000", "dedupe_key": "text", "sensitive": "bool",
         "raw_base64": "bytes", "parse_error": "prose"}');
+    v_kind text := p_arg ->> 'kind';
+    v_target text := p_arg ->> 'target';
+    v_record text := p_arg ->> 'record_key';
+    v_read text := p_arg ->> 'version_read';
+    v_base jsonb := nullif(p_arg -> 'base', 'null');
+    v_current jsonb := nullif(p_arg -> 'current', 'null');
+    v_event jsonb := nullif(p_arg -> 'event', 'null');
+    v_attempted jsonb := p_arg -> 'attempted';
+    v_unread boolean := p_arg ->> 'parse_error' IS NOT NULL;
+    v_identity jsonb;
     v_raised record;
     v_problem jsonb;
     v_body bytea;
-    v_attempted jsonb;
 BEGIN
     IF v_call.refused IS NULL THEN
         v_problem := CASE
-            WHEN p_arg ? 'parse_error' AND NOT ledger.is_base64(p_arg ->> 'raw_base64')
+            WHEN v_unread AND NOT ledger.is_base64(p_arg ->> 'raw_base64')
                 THEN '{"path": "raw_base64", "hint": "give the bytes in base64"}'::jsonb
-            WHEN p_arg ? 'parse_error' THEN NULL
-            WHEN p_arg ->> 'kind' IS NULL THEN '{"path": "kind", "hint": "\"kind\" is required"}'
-            WHEN p_arg ->> 'target' IS NULL AND p_arg ->> 'kind' <> 'missing_key'
+            WHEN v_unread THEN NULL
+            WHEN v_kind IS NULL THEN '{"path": "kind", "hint": "\"kind\" is required"}'
+            WHEN v_target IS NULL AND v_kind <> 'missing_key'
                 THEN '{"path": "target", "hint": "\"target\" is required"}'
-            WHEN p_arg ->> 'record_key' IS NULL AND p_arg ->> 'kind' <> 'missing_key'
+            WHEN v_record IS NULL AND v_kind <> 'missing_key'
                 THEN '{"path": "record_key", "hint": "\"record_key\" is required"}'
-            WHEN p_arg ->> 'version_read' IS NULL AND p_arg ->> 'kind' = 'stale_version'
+            WHEN v_read IS NULL AND v_kind = 'stale_version'
                 THEN '{"path": "version_read", "hint": "say which version the workflow had read"}'
             WHEN NOT p_arg ? 'attempted'
                 THEN '{"path": "attempted", "hint": "\"attempted\" is required"}'
@@ -44,37 +53,39 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    v_attempted := CASE jsonb_typeof(p_arg -> 'attempted') WHEN 'object' THEN p_arg -> 'attempted'
-        ELSE jsonb_build_object('value', p_arg -> 'attempted') END;
-    IF p_arg ? 'parse_error' THEN
+    IF v_unread THEN
         v_body := decode(p_arg ->> 'raw_base64', 'base64');
         INSERT INTO public.payload_bodies (sha256, body, parse_error)
         VALUES (sha256(v_body), v_body, p_arg ->> 'parse_error') ON CONFLICT DO NOTHING;
         v_attempted := jsonb_build_object('unreadable', p_arg -> 'parse_error',
             'body_sha256', encode(sha256(v_body), 'hex'), 'size', octet_length(v_body));
+        IF v_kind IS NULL OR v_target IS NULL OR v_record IS NULL OR v_read IS NULL THEN
+            v_kind := 'missing_key';
+        END IF;
+    ELSIF jsonb_typeof(v_attempted) <> 'object' THEN
+        v_attempted := jsonb_build_object('value', v_attempted);
     END IF;
+    IF length(v_record) > 255 THEN
+        v_record := left(v_record, 180) || '#' || ledger.hash(to_jsonb(v_record));
+    END IF;
+    v_identity := CASE WHEN p_arg ->> 'dedupe_key' IS NULL
+        THEN jsonb_build_array('posted', v_call.workflow, v_target, p_arg -> 'record_key',
+            coalesce(v_event, v_attempted), p_arg -> 'attempt')
+        ELSE jsonb_build_array('posted', v_call.workflow, p_arg -> 'dedupe_key') END;
     v_call.lock_from := clock_timestamp();
     SELECT * INTO v_raised FROM ledger.raise_conflict(
-        v_call, CASE WHEN p_arg ->> 'kind' <> 'stale_version' OR (p_arg ->> 'target' IS NOT NULL
-            AND p_arg ->> 'record_key' IS NOT NULL AND p_arg ->> 'version_read' IS NOT NULL)
-            THEN p_arg ->> 'kind' ELSE 'missing_key' END, 'open',
-        coalesce('posted:' || v_call.workflow || ':' || (p_arg ->> 'dedupe_key'),
-            ledger.hash(jsonb_build_array('posted', v_call.workflow, p_arg -> 'target',
-                p_arg -> 'record_key', coalesce(p_arg -> 'event', v_attempted),
-                p_arg -> 'attempt'))),
-        ledger.hash(p_arg -> 'base'), ledger.hash(p_arg -> 'current'), v_attempted,
-        p_target => p_arg ->> 'target', p_record_key => p_arg ->> 'record_key',
-        p_base => p_arg -> 'base', p_current => p_arg -> 'current',
-        p_version_read => p_arg ->> 'version_read', p_version_found => p_arg ->> 'version_found',
-        p_attempt => coalesce((p_arg ->> 'attempt')::integer, 1), p_event => p_arg -> 'event',
+        v_call, v_kind, 'open', ledger.hash(v_identity), ledger.hash(v_base),
+        ledger.hash(v_current), v_attempted, p_target => v_target, p_record_key => v_record,
+        p_base => v_base, p_current => v_current, p_version_read => v_read,
+        p_version_found => p_arg ->> 'version_found',
+        p_attempt => coalesce((p_arg ->> 'attempt')::integer, 1), p_event => v_event,
         p_sensitive => coalesce((p_arg ->> 'sensitive')::boolean, false), p_external => true);
     v_call.locked_at := clock_timestamp();
     conflict_id := v_raised.conflict_id;
     state := v_raised.state;
     outcome := ledger.audit(v_call, CASE WHEN v_raised.fresh THEN 'inserted' ELSE 'replay' END,
-        '(none)', ledger.hash(p_arg -> 'base'), ledger.hash(p_arg -> 'current'), 0,
-        p_target => p_arg ->> 'target', p_record_key => p_arg ->> 'record_key',
-        p_conflict_id => conflict_id);
+        '(none)', ledger.hash(v_base), ledger.hash(v_current), 0, p_target => v_target,
+        p_record_key => v_record, p_conflict_id => conflict_id);
     RETURN NEXT;
 END
 $$;

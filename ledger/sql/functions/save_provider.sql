@@ -1,5 +1,5 @@
 -- save_provider: register a provider, or change what is known of how it treats a repeat.
--- The argument is the whole row: members left out take their default. replay: nothing differs.
+-- Members left out stay as they are; in a new row they take their default. replay: nothing differs.
 CREATE OR REPLACE FUNCTION ledger.save_provider(p_arg jsonb)
 RETURNS TABLE (outcome ledger.outcome, version bigint, detail jsonb)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$

@@ -7,8 +7,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 DECLARE
     v_call ledger.call := ledger.admit('seal_audit', 'sweeper', p_arg, '{}');
     v_last public.audit_seals;
-    v_until bigint;
-    v_found record;
+    v_seal public.audit_seals;
 BEGIN
     IF v_call.refused IS NOT NULL THEN
         outcome := v_call.refused;
@@ -19,22 +18,21 @@ BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('ledger.seal_audit', 1));
     PERFORM ledger.extend_partitions();
     SELECT * INTO v_last FROM public.audit_seals s ORDER BY s.id DESC LIMIT 1;
-    v_until := pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
-    SELECT count(*) AS rows, min(a.id) AS from_id, max(a.id) AS to_id,
-        sha256(coalesce(v_last.root_hash, ''::bytea)
-            || coalesce(string_agg(a.row_hash, ''::bytea ORDER BY a.tx, a.id), ''::bytea)) AS root
-    INTO v_found
-    FROM public.audit_events a
-    WHERE a.tx >= coalesce(v_last.to_tx, 0) AND a.tx < v_until;
-    IF v_found.rows = 0 THEN
+    v_seal.from_tx := coalesce(v_last.to_tx, 0);
+    v_seal.to_tx := pg_snapshot_xmin(pg_current_snapshot())::text::bigint;
+    v_seal.prev_seal := v_last.root_hash;
+    v_seal.sealed_at := clock_timestamp();
+    SELECT count(*), min(a.id), max(a.id) INTO v_seal.rows, v_seal.from_id, v_seal.to_id
+    FROM public.audit_events a WHERE a.tx >= v_seal.from_tx AND a.tx < v_seal.to_tx;
+    IF v_seal.rows = 0 THEN
         outcome := 'empty';
         RETURN NEXT;
         RETURN;
     END IF;
     INSERT INTO public.audit_seals AS s (
         from_id, to_id, from_tx, to_tx, rows, root_hash, prev_seal, sealed_at)
-    VALUES (v_found.from_id, v_found.to_id, coalesce(v_last.to_tx, 0), v_until, v_found.rows,
-        v_found.root, v_last.root_hash, clock_timestamp())
+    VALUES (v_seal.from_id, v_seal.to_id, v_seal.from_tx, v_seal.to_tx, v_seal.rows,
+        (ledger.seal_hash(v_seal)).root, v_seal.prev_seal, v_seal.sealed_at)
     RETURNING s.id, s.rows INTO seal_id, n;
     outcome := 'won';
     RETURN NEXT;

@@ -28,6 +28,14 @@ BEGIN
         (p_arg ->> 'value')::numeric < 0 OR (p_arg ->> 'value')::numeric > 1e9) THEN
         outcome := 'rule_failed';
         detail := '{"hint": "the value must lie between 0 and 1,000,000,000"}';
+    ELSIF jsonb_typeof(v_old.value) = 'number' AND v_old.unit <> 'amount'
+        AND (p_arg ->> 'value')::numeric % 1 <> 0 THEN
+        outcome := 'rule_failed';
+        detail := '{"hint": "the value must be a whole number"}';
+    ELSIF v_old.name = 'lease_seconds'
+        AND (p_arg ->> 'value')::numeric NOT BETWEEN 5 AND 86400 THEN
+        outcome := 'rule_failed';
+        detail := '{"hint": "a lease lasts from 5 to 86,400 seconds"}';
     ELSIF (p_arg ->> 'version')::bigint <> v_old.version THEN
         outcome := 'stale_version';
         detail := jsonb_build_object('version', v_old.version, 'value', v_old.value);
