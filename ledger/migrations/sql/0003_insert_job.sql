@@ -20,7 +20,7 @@ BEGIN
         id, idem_key, effect, effect_version, workflow, workflow_version, provider, instance,
         state, payload, payload_hash, body_sha256, event, provider_key, handle, serial_key,
         active_lane, run_after, ready_at, attempts, owner_token, owner_kind, owner_name,
-        execution_id, claimed_at, lease_seconds, lease_expires_at)
+        execution_id, claimed_at, lease_seconds, lease_expires_at, created_at, updated_at)
     VALUES (
         gen_random_uuid()::text, p_idem.idem_key, p_idem.effect, p_idem.effect_version,
         p_call.workflow, p_call.workflow_version, p_provider, p_call.instance,
@@ -33,7 +33,7 @@ BEGIN
         CASE WHEN v_held THEN 'worker' END,
         CASE WHEN v_held THEN coalesce(p_call.worker, p_call.workflow) END, p_call.execution_id,
         CASE WHEN v_held THEN v_now END, p_lease,
-        CASE WHEN v_held THEN v_now + make_interval(secs => p_lease) END)
+        CASE WHEN v_held THEN v_now + make_interval(secs => p_lease) END, v_now, v_now)
     RETURNING j.* INTO v_job;
     UPDATE public.idem i SET job_id = v_job.id WHERE i.idem_key = p_idem.idem_key;
     RETURN v_job;

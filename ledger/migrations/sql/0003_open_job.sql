@@ -67,10 +67,11 @@ BEGIN
     verdict := v_judged.verdict;
     detail := v_judged.detail;
     IF verdict = 'already_applied' AND NOT v_gate.archived THEN
-        UPDATE public.idem i SET carried_to_version = v_version
+        UPDATE public.idem i SET carried_to_version = greatest(i.carried_to_version, v_version)
         WHERE i.idem_key = v_key.idem_key RETURNING i.* INTO idem;
     ELSIF verdict = 'migrate' AND v_gate.archived THEN
         verdict := 'replay';
+        detail := NULL;
     ELSIF verdict = 'migrate' THEN
         UPDATE public.idem i SET
             status = 'pending', outcome = NULL, done_at = NULL, applied_version = i.effect_version,
