@@ -161,7 +161,9 @@ def compare(base: Any, attempted: Any, current: Any) -> Comparison:
     names = list(
         dict.fromkeys(name for side in (objects[1], objects[0], objects[2]) for name in side)
     )
-    differing, same, left_out = [], [], 0
+    differing: list[Row] = []
+    same: list[Row] = []
+    left_out = 0
     for name in names:
         values = tuple(side.get(name, MISSING) for side in objects)
         changed = judge(*values) is not Change.SAME or _rewritten(values)

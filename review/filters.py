@@ -28,7 +28,7 @@ def _workflows() -> list[tuple[str, str]]:
     return [(name, name) for name in names]
 
 
-class QueueFilter(django_filters.FilterSet):
+class QueueFilter(django_filters.FilterSet):  # type: ignore[misc]
     """Tab, search, kind and workflow; an unknown value selects nothing rather than everything."""
 
     tab = django_filters.ChoiceFilter(

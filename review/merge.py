@@ -4,7 +4,7 @@ Pure. The choice comes from a form; the outcome is shown before it is made and s
 """
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,25 +51,29 @@ class Outcome:
 _LINE_LIMIT = 160
 
 
-def default_picks(comparison: Comparison) -> dict[str, Pick]:
-    """Start with what overwrites nobody: attempted where only it changed, current elsewhere."""
+def default_picks(comparison: Comparison, refused: Collection[str] = ()) -> dict[str, Pick]:
+    """Start with what overwrites nobody and was not refused: attempted there, current elsewhere."""
     return {
-        row.name: Pick(Choice.ATTEMPTED if row.change is Change.ATTEMPTED else Choice.CURRENT)
+        row.name: Pick(
+            Choice.ATTEMPTED
+            if row.change is Change.ATTEMPTED and row.name not in refused
+            else Choice.CURRENT
+        )
         for row in comparison.rows
         if row.in_attempt
     }
 
 
 def read_picks(
-    comparison: Comparison, fields: Mapping[str, str], names: list[str]
+    picks: Mapping[str, Pick], fields: Mapping[str, str], names: list[str]
 ) -> dict[str, Pick]:
-    """Read the choices of a form whose controls are numbered in the order of names."""
-    picks = default_picks(comparison)
+    """Read the choices of a form over the given ones; its controls are numbered as in names."""
+    read = dict(picks)
     for number, name in enumerate(names):
         word = fields.get(f"pick-{number}")
-        if name in picks and word in list(Choice):
-            picks[name] = Pick(Choice(word), fields.get(f"other-{number}", "")[:PREVIEW_LIMIT])
-    return picks
+        if name in read and word in list(Choice):
+            read[name] = Pick(Choice(word), fields.get(f"other-{number}", "")[:PREVIEW_LIMIT])
+    return read
 
 
 def outcome(attempted: Any, current: Any, picks: Mapping[str, Pick]) -> Outcome:

@@ -17,10 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from ledger.models import BatchRun, Conflict, Effect, FailedJob, Job, OutboxMessage, Provider
-from review.items.reading import json_text, side
-from review.items.sends import class_words
-from review.items.stories import what, why
+from review.items.rows import tell
 from review.models import QueueItem
 from review.text import age, counted, shown
 from review.verbs import Kind, kind_of
@@ -159,7 +156,7 @@ def item_url(source: str, item_id: object) -> str:
 def describe(items: Iterable[QueueItem], late_after: float, suffix: str = "") -> list[QueueRow]:
     """Put the items of one page in words; one query per table, whatever the number of rows."""
     items = list(items)
-    words = _words(items)
+    words = tell(items)
     now = timezone.now()
     rows = []
     for item in items:
@@ -179,145 +176,3 @@ def describe(items: Iterable[QueueItem], late_after: float, suffix: str = "") ->
             )
         )
     return rows
-
-
-type _Words = dict[tuple[str, str], tuple[str, str, tuple[str, ...]]]
-
-
-def _words(items: list[QueueItem]) -> _Words:
-    ids: dict[str, list[str]] = {}
-    for item in items:
-        ids.setdefault(item.source, []).append(str(item.item_id))
-    words: _Words = {}
-    for source, tell in _TELL.items():
-        if source in ids:
-            words |= {(source, pk): told for pk, told in tell(ids[source]).items()}
-    return words
-
-
-def _conflicts(ids: list[str]) -> dict[str, tuple[str, str, tuple[str, ...]]]:
-    rows = list(
-        Conflict.objects.filter(pk__in=ids)
-        .only(
-            "kind",
-            "target",
-            "record_key",
-            "job_id",
-            "idem_key",
-            "effect",
-            "workflow",
-            "attempt",
-            "version_read",
-            "version_found",
-            "sensitive",
-            "proposed_by",
-        )
-        .annotate(
-            attempted_text=json_text("attempted", 4_000), detail_text=json_text("detail", 2_000)
-        )
-    )
-    jobs = dict(
-        Job.objects.filter(pk__in=[row.job_id for row in rows if row.job_id]).values_list(
-            "id", "provider"
-        )
-    )
-    providers = Provider.objects.in_bulk(list(set(jobs.values())))
-    titles = dict(
-        Effect.objects.filter(pk__in={row.effect for row in rows if row.effect}).values_list(
-            "name", "title"
-        )
-    )
-    told = {}
-    for row in rows:
-        attempted, detail = side(row.attempted_text).value, side(row.detail_text).value
-        fields = sorted(attempted) if row.target and isinstance(attempted, dict) else []
-        provider = jobs.get(row.job_id or "")
-        facts = {
-            "effect_title": titles.get(row.effect or ""),
-            "provider": shown(provider, 60),
-            "path": detail.get("path") if isinstance(detail, dict) else None,
-            **class_words(providers.get(provider or "")),
-        }
-        chips = ["sensitive"] if row.sensitive else []
-        chips += ["second person"] if row.proposed_by else []
-        told[str(row.pk)] = (what(row, fields, facts), why(row, facts), tuple(chips))
-    return told
-
-
-def _failed(ids: list[str]) -> dict[str, tuple[str, str, tuple[str, ...]]]:
-    rows = FailedJob.objects.filter(pk__in=ids).only(
-        "workflow_name", "error_node", "error_message", "retry_count", "state"
-    )
-    return {
-        str(row.pk): (
-            shown(row.workflow_name, 80)
-            + (f" · node “{shown(row.error_node, 60)}”" if row.error_node else ""),
-            " · retried ".join(
-                (shown(row.error_message or "no message", 160), counted(row.retry_count, "time"))
-            ),
-            (),
-        )
-        for row in rows
-    }
-
-
-def _jobs(ids: list[str]) -> dict[str, tuple[str, str, tuple[str, ...]]]:
-    rows = Job.objects.filter(pk__in=ids).only("effect", "workflow", "idem_key", "run_after")
-    return {
-        row.pk: (
-            f"{shown(row.effect, 60)} · {shown(row.idem_key, 80)}",
-            f"due, and no worker of {shown(row.workflow, 60)} takes it",
-            (),
-        )
-        for row in rows
-    }
-
-
-def _batches(ids: list[str]) -> dict[str, tuple[str, str, tuple[str, ...]]]:
-    rows = BatchRun.objects.filter(pk__in=ids).only("workflow_name", "status", "items_processed")
-    return {
-        str(row.pk): (
-            f"import of {shown(row.workflow_name, 80)}",
-            " after ".join(
-                (
-                    "failed" if row.status == "failed" else "stalled",
-                    counted(row.items_processed, "item"),
-                )
-            ),
-            (),
-        )
-        for row in rows
-    }
-
-
-def _outbox(ids: list[str]) -> dict[str, tuple[str, str, tuple[str, ...]]]:
-    rows = OutboxMessage.objects.filter(pk__in=ids).only(
-        "topic", "subject", "last_error", "attempts"
-    )
-    return {
-        str(row.pk): (
-            f"{shown(row.topic, 60)} · {shown(row.subject, 80)}",
-            ": ".join(
-                (
-                    f"not delivered after {counted(row.attempts, 'try', 'tries')}",
-                    shown(row.last_error, 120),
-                )
-            ),
-            (),
-        )
-        for row in rows
-    }
-
-
-def _keys(ids: list[str]) -> dict[str, tuple[str, str, tuple[str, ...]]]:
-    return {pk: (shown(pk, 120), "held longer than it should be", ()) for pk in ids}
-
-
-_TELL = {
-    "conflict": _conflicts,
-    "failed_job": _failed,
-    "job": _jobs,
-    "batch": _batches,
-    "outbox": _outbox,
-    "key": _keys,
-}

@@ -3,8 +3,9 @@
 from typing import Any
 
 from django.contrib.admin import AdminSite
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest
 from django.urls import URLPattern, URLResolver, path, reverse
+from django.views.generic import RedirectView
 
 from review.policy import policies
 from review.queue import waiting_count
@@ -36,6 +37,7 @@ class ConsoleSite(AdminSite):
         from review.views import act, item, queue  # noqa: PLC0415
 
         own: list[URLPattern | URLResolver] = [
+            path("", RedirectView.as_view(pattern_name="admin:review_queue"), name="index"),
             path("queue/", self.admin_view(queue.queue), name="review_queue"),
             path(
                 "queue/conflict/<int:conflict_id>/preview/",
@@ -52,12 +54,6 @@ class ConsoleSite(AdminSite):
             ),
         ]
         return own + super().get_urls()
-
-    def index(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        """Lead to the queue: it is what people come for."""
-        return HttpResponseRedirect(reverse("admin:review_queue"))
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         """Add the header's pages, the number that waits, and whether this is a demo."""

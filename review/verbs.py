@@ -68,16 +68,11 @@ _AS_SHOWN = Decision(
     "resolve",
     AS_SHOWN,
     "Merge as shown",
-    "Writes the row above on {record} if it is still at {now}.{second}",
+    "{merge}{second}",
     tone="go",
     key="r",
 )
-_KEEP_CURRENT = Decision(
-    "resolve",
-    "keep",
-    "Keep current",
-    "Writes nothing. {record} stays at {now}; the event is closed.",
-)
+_KEEP_CURRENT = Decision("resolve", "keep", "Keep current", "{keep}")
 _RESEND_WRITE = Decision(
     "resend",
     "resend",

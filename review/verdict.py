@@ -55,12 +55,7 @@ class Verdict:
     because: str
 
 
-# What a provider's class means for a second send, in words an operator can act on.
-CLASS_WORDS = {
-    "forced_unique": "refuses a repeat only while it keeps the key",
-    "advisory_handle": "would take a second send, and searching it did not settle the first",
-    "advisory_blind": "would take a second send and cannot be asked about the first",
-}
+# The provider's class, as an operator would say it.
 CLASS_NAMES = {
     "forced_unique": "forced unique",
     "advisory_handle": "advisory with handle",

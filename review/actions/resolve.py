@@ -41,9 +41,9 @@ def run(conflict: Conflict, actor: str, form: Mapping[str, str]) -> Attempt:
 
 def _as_shown(conflict: Conflict, form: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
     """Turn the choices into a decision and the values to write."""
-    inside = conflict.target and conflict.record_key and not conflict.external
-    now = reading.latest(conflict.target, conflict.record_key) if inside else None
-    base, attempted, current = sides(conflict, now, reading.revision_column(conflict.target))
+    target, key = (None, None) if conflict.external else (conflict.target, conflict.record_key)
+    now = reading.latest(target, key) if target and key else None
+    base, attempted, current = sides(conflict, now, reading.special_columns(target)[0])
     comparison = compare(base.value, attempted.value, current.value)
     picks, _names = choices(comparison, attempted.value, form)
     chosen = outcome(attempted.value, current.value, picks)

@@ -6,7 +6,7 @@ is added here must name its permissions: a test enumerates them.
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.core.paginator import Paginator
@@ -25,7 +25,14 @@ _COUNT_CAP = 10_000
 _CELL = 120
 
 
-class CappedPaginator(Paginator):
+if TYPE_CHECKING:  # generic to the type checker only
+    _Admin = admin.ModelAdmin[Any]
+    _Paginator = Paginator[Any]
+else:
+    _Admin, _Paginator = admin.ModelAdmin, Paginator
+
+
+class CappedPaginator(_Paginator):
     """Counts no further than the cap; what lies behind it is found by search."""
 
     @cached_property
@@ -37,7 +44,7 @@ class CappedPaginator(Paginator):
         return super().count
 
 
-class GuardedAdmin(admin.ModelAdmin):
+class GuardedAdmin(_Admin):
     """A read-only table: exact search, bounded cells, values only for who may see payloads."""
 
     search_exact: Sequence[str] = ()
@@ -73,9 +80,9 @@ class GuardedAdmin(admin.ModelAdmin):
         """Leave every JSON and binary column in the database."""
         return super().get_queryset(request).defer(*(field.name for field in self._heavy()))
 
-    def get_search_fields(self, request: HttpRequest) -> Sequence[str]:
+    def get_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
         """Show the search box where exact search has columns."""
-        return self.search_exact
+        return tuple(self.search_exact)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -92,7 +99,7 @@ class GuardedAdmin(admin.ModelAdmin):
             condition |= Q(**{name: term})
         return (queryset.filter(condition) if condition else queryset.none()), False
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[Any]:
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         """List every column; content columns as bounded previews."""
         allowed = request.user.has_perm(VIEW_PAYLOAD)
         heavy = {field.name: field for field in self._heavy()}
@@ -101,7 +108,7 @@ class GuardedAdmin(admin.ModelAdmin):
             _previewer(heavy[name], allowed=allowed) if name in heavy else name for name in names
         ]
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[Any]:
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         """Make every field read-only."""
         return self.get_fields(request, obj)
 

@@ -4,8 +4,7 @@ Whoever may put people into roles may not make superusers or edit one: that woul
 every other right.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
@@ -18,17 +17,23 @@ admin.site.unregister([User, Group])
 _SUPERUSER_ONLY = ("is_superuser", "user_permissions")
 
 
+if TYPE_CHECKING:  # generic to the type checker only
+    _UserAdmin = UserAdmin[User]
+else:
+    _UserAdmin = UserAdmin
+
+
 @admin.register(User)
-class PersonAdmin(UserAdmin):
+class PersonAdmin(_UserAdmin):
     """A person: name, password, role."""
 
     list_display = ("username", "is_active", "is_staff", "last_login")
     list_filter = ("is_active", "groups")
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[str]:
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         """Leave single rights and superusers to superusers; roles come from groups."""
         fields = super().get_readonly_fields(request, obj)
-        return fields if request.user.is_superuser else [*fields, *_SUPERUSER_ONLY]
+        return [*fields] if request.user.is_superuser else [*fields, *_SUPERUSER_ONLY]
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Keep a superuser's row, password included, out of others' hands."""

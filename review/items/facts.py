@@ -7,14 +7,13 @@ from typing import Any
 from django.urls import reverse
 
 from ledger.models import Conflict, Job, Provider, Workflow
+from review.items.around import ALIKE_CAP
 from review.items.page import Chip, Fact
 from review.items.sends import settle_left
 from review.text import counted, listed, shown
 from review.verbs import Kind
 from review.verdict import CLASS_NAMES
 
-# Losses counted per record; the caller stops there.
-_ALIKE_CAP = 100
 _EXECUTION_HINT = "a green tick there proves nothing about the effect"
 
 
@@ -29,7 +28,7 @@ def chips_of(conflict: Conflict, kind: Kind, provider: Provider | None, alike: i
         chips.append(Chip("posted from outside"))
     if alike > 1:
         chips.append(
-            Chip(f"{counted(alike, 'loss', 'losses', capped=alike == _ALIKE_CAP)} on this record")
+            Chip(f"{counted(alike, 'loss', 'losses', capped=alike == ALIKE_CAP)} on this record")
         )
     if conflict.proposed_by and conflict.state == "open":
         chips.append(Chip("waits for a second person", "unknown", "◐"))

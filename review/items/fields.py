@@ -1,13 +1,13 @@
 """The compare of a refused change: three columns, the choice per field, and what it would write."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ledger.models import Conflict, RecordHistory
 from review.compare import Cell, Comparison, Row, compare
 from review.items.page import Column, FieldPart, FieldRow, Version
-from review.items.reading import Side, side
+from review.items.reading import Owners, Side, side, text_of
 from review.items.stories import version
 from review.jsonvalue import MISSING
 from review.marks import Segment
@@ -17,54 +17,73 @@ from review.text import listed, shown
 _HIDDEN = (Segment("••••"),)
 
 
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a compare stands on beside the conflict: the record now, its owners, the form."""
+
+    now: RecordHistory | None = None
+    revision_column: str = ""
+    versions: list[Version] = field(default_factory=list)
+    owned: Owners = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
+    form: Mapping[str, str] | None = None
+    choosing: bool = False
+    allowed: bool = False
+
+
 def choices(
-    comparison: Comparison, attempted: Any, form: Mapping[str, str] | None
+    comparison: Comparison,
+    attempted: Any,
+    form: Mapping[str, str] | None,
+    refused: Collection[str] = (),
 ) -> tuple[dict[str, Pick], list[str]]:
     """Return the choice per attempted field and the order in which the form numbers them."""
     names = sorted(attempted) if isinstance(attempted, dict) else []
-    picks = read_picks(comparison, form, names) if form else default_picks(comparison)
-    return picks, names
+    picks = default_picks(comparison, refused)
+    return (read_picks(picks, form, names) if form else picks), names
 
 
-def field_part(
-    conflict: Conflict,
-    now: RecordHistory | None,
-    revision_column: str,
-    versions: list[Version],
-    owned: Mapping[str, tuple[list[str], bool]],
-    form: Mapping[str, str] | None,
-    *,
-    choosing: bool,
-    allowed: bool,
-) -> FieldPart:
+def field_part(conflict: Conflict, ground: Ground) -> FieldPart:
     """Build the compare of a field change against the record as it is at this moment."""
-    base, attempted, current = sides(conflict, now, revision_column)
+    base, attempted, current = sides(conflict, ground.now, ground.revision_column)
     comparison = compare(base.value, attempted.value, current.value)
-    picks, names = choices(comparison, attempted.value, form)
-    written = outcome(attempted.value, current.value, picks) if picks and choosing else None
-    found = str(now.revision) if now else conflict.version_found or ""
-    columns = (
-        Column(
-            f"Read · {version(conflict.version_read)}", f"what {shown(conflict.workflow, 60)} saw"
-        ),
-        Column("Attempted", f"by {shown(conflict.workflow, 60)}", conflict.created_at),
-        Column(
-            f"Now · {version(found)}",
-            f"by {shown(now.by_workflow or '(direct SQL)', 60)}"
-            if now
-            else "as found by the loser",
-            now.at if now else conflict.created_at,
-        ),
-    )
-    rows = tuple(
-        _field_row(row, picks, names, owned, written, open_for_choice=choosing)
-        for row in comparison.rows
-    )
-    after = str(int(found) + 1) if found.isdigit() and written and written.changes else found
+    picks, names = choices(comparison, attempted.value, ground.form, ground.refused)
+    written = None
+    if picks and ground.choosing:
+        written = outcome(attempted.value, current.value, picks)
+    found = str(ground.now.revision) if ground.now else conflict.version_found or ""
     part = FieldPart(
-        columns, rows, comparison, written, version(found), version(after), tuple(versions)
+        columns=_columns(conflict, ground.now, found),
+        rows=tuple(_field_row(row, picks, names, ground, written) for row in comparison.rows),
+        comparison=comparison,
+        written=written,
+        version_now=version(found),
+        after=_after(conflict, found, written),
+        versions=tuple(ground.versions),
     )
-    return part if allowed else _hide(part)
+    return part if ground.allowed else _hide(part)
+
+
+def _columns(conflict: Conflict, now: RecordHistory | None, found: str) -> tuple[Column, ...]:
+    workflow = shown(conflict.workflow, 60)
+    writer = (
+        f"by {shown(now.by_workflow or '(direct SQL)', 60)}" if now else "as the loser found it"
+    )
+    return (
+        Column(f"Read · {version(conflict.version_read)}", f"what {workflow} saw"),
+        Column("Attempted", f"by {workflow}", conflict.created_at),
+        Column(f"Now · {version(found)}", writer, now.at if now else conflict.created_at),
+    )
+
+
+def _after(conflict: Conflict, found: str, written: Outcome | None) -> str:
+    """Say at which version the outcome is written, or that nothing is."""
+    if written is None or not written.changes:
+        return f"nothing; stays at {version(found)}"
+    if conflict.external:
+        return f"told to {shown(conflict.workflow, 60)}"
+    after = f" → v{int(found) + 1}" if found.isdigit() else ""
+    return f"at {version(found)}{after}"
 
 
 def sides(
@@ -74,9 +93,9 @@ def sides(
 
     The revision is the heading of a column, not a field to compare.
     """
-    base = side(conflict.base_snapshot_text)
-    attempted = side(conflict.attempted_text)
-    current = side(now.row_text) if now else side(conflict.current_snapshot_text)
+    base = side(text_of(conflict, "base_snapshot"))
+    attempted = side(text_of(conflict, "attempted"))
+    current = side(text_of(now, "row") if now else text_of(conflict, "current_snapshot"))
     for each in (base, current):
         if isinstance(each.value, dict):
             each.value.pop(revision_column, None)
@@ -87,20 +106,18 @@ def _field_row(
     row: Row,
     picks: Mapping[str, Pick],
     names: list[str],
-    owned: Mapping[str, tuple[list[str], bool]],
+    ground: Ground,
     written: Outcome | None,
-    *,
-    open_for_choice: bool,
 ) -> FieldRow:
-    owner, sensitive = owned.get(row.name, ([], False))
-    choosable = open_for_choice and row.name in picks
+    owner, sensitive = ground.owned.get(row.name, ([], False))
     return FieldRow(
         row=row,
-        number=names.index(row.name) if choosable else None,
+        number=names.index(row.name) if written and row.name in picks else None,
         pick=picks.get(row.name),
         owner=_ownership([shown(name, 40) for name in owner]),
         sensitive=sensitive,
         problem=written.problems.get(row.name, "") if written else "",
+        refused=ground.refused.get(row.name, ""),
     )
 
 
@@ -112,16 +129,20 @@ def _ownership(owners: list[str]) -> str:
 
 def two_sided(conflict: Conflict, labels: tuple[str, str], *, allowed: bool) -> FieldPart:
     """Compare what is stored with what came: two columns, nothing to choose per field."""
-    stored = side(conflict.current_snapshot_text, wrapped=True)
-    arrived = side(conflict.attempted_text, wrapped=True)
+    stored = side(text_of(conflict, "current_snapshot"), wrapped=True)
+    arrived = side(text_of(conflict, "attempted"), wrapped=True)
     base = stored.value if stored.usable else MISSING
     comparison = compare(base, arrived.value, base)
-    rows = tuple(FieldRow(row, None, None) for row in comparison.rows)
-    columns = (
-        Column(labels[0]),
-        Column(labels[1], f"by {shown(conflict.workflow, 60)}", conflict.created_at),
+    workflow = shown(conflict.workflow, 60)
+    part = FieldPart(
+        columns=(Column(labels[0]), Column(labels[1], f"by {workflow}", conflict.created_at)),
+        rows=tuple(FieldRow(row, None, None) for row in comparison.rows),
+        comparison=comparison,
+        written=None,
+        version_now="",
+        after="",
+        two_sided=True,
     )
-    part = FieldPart(columns, rows, comparison, None, "", "", two_sided=True)
     return part if allowed else _hide(part)
 
 
@@ -135,7 +156,7 @@ def _hide(part: FieldPart) -> FieldPart:
     )
     written = part.written and replace(
         part.written,
-        changes={},
+        changes=dict.fromkeys(part.written.changes),
         lines=tuple(Line(line.name, "••••", line.written) for line in part.written.lines),
     )
     return replace(part, rows=rows, comparison=comparison, written=written, hidden=True)

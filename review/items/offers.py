@@ -7,14 +7,14 @@ decides.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.urls import reverse
 
 from review.items.page import Offer
 from review.roles import RIGHT_WORDS
 from review.verbs import Decision
 
-type User = AbstractBaseUser | AnonymousUser
+type User = AbstractUser | AnonymousUser
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,6 @@ def offer(
 
 def lacking(user: User, permission: str) -> str:
     """Say which right is missing, or nothing."""
-    if user.has_perm(permission):  # type: ignore[union-attr]
+    if user.has_perm(permission):
         return ""
     return f"Your role may not {RIGHT_WORDS[permission]}. Ask an administrator."

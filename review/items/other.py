@@ -14,7 +14,7 @@ from review.items import reading, timeline
 from review.items.offers import User
 from review.items.page import Chip, Fact, ItemPage, Payload
 from review.items.stories import bold
-from review.jsonvalue import Preview
+from review.jsonvalue import PREVIEW_LIMIT, Preview
 from review.roles import VIEW_PAYLOAD
 from review.text import counted, shown
 from review.verbs import OTHER_SOURCES, kind_of
@@ -199,7 +199,7 @@ def _subject(source: str, row: Any) -> dict[str, str]:
 
 
 def _payloads(source: str, row: Any, user: User) -> list[Payload]:
-    allowed = user.has_perm(VIEW_PAYLOAD)  # type: ignore[union-attr]
+    allowed = user.has_perm(VIEW_PAYLOAD)
     column = {"failed_job": "payload", "outbox": "payload", "key": "result"}.get(source)
     if source == "job":
         return [reading.payload_of_job(row, allowed=allowed)]
@@ -211,7 +211,7 @@ def _payloads(source: str, row: Any, user: User) -> list[Payload]:
     text = (
         MODELS[source]
         .objects.filter(pk=row.pk)
-        .annotate(text=reading.json_text(column, reading.PREVIEW_LIMIT))
+        .annotate(text=reading.json_text(column, PREVIEW_LIMIT))
         .values_list("text", flat=True)
         .first()
     )

@@ -89,6 +89,7 @@ class FieldRow:
     owner: str = ""
     sensitive: bool = False
     problem: str = ""
+    refused: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ class FieldPart:
     comparison: Comparison
     written: Outcome | None
     version_now: str
-    version_after: str
+    after: str
     versions: tuple[Version, ...] = ()
     two_sided: bool = False
     hidden: bool = False
@@ -167,6 +168,7 @@ class Decided:
     reason: str
     undo_until: datetime | None = None
     resulting: str = ""
+    approved_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ comes back is parsed here or said to be unreadable, never an exception.
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import BinaryField, F, Func, QuerySet, TextField, Value
+from django.db.models import BinaryField, F, Func, Model, QuerySet, TextField, Value
 from django.db.models.functions import Cast, Left, Length
 
 from ledger.models import Conflict, FieldOwnership, Job, PayloadBody, RecordHistory, Target
@@ -32,6 +32,9 @@ _SECRETS = (
     "iban",
 )
 
+# Per field: the workflows that may write it, and whether it is sensitive.
+type Owners = dict[str, tuple[list[str], bool]]
+
 _JSON_OF_CONFLICT = ("attempted", "base_snapshot", "current_snapshot", "event")
 
 
@@ -47,6 +50,12 @@ class Side:
     def usable(self) -> bool:
         """Whether the value may be compared and written from."""
         return not self.problem
+
+
+def text_of(row: Model, column: str) -> str | None:
+    """Return the bounded text a query of this module put beside a JSON column."""
+    text: str | None = getattr(row, f"{column}_text")
+    return text
 
 
 def json_text(column: str, limit: int = SIDE_LIMIT) -> Left:
@@ -105,10 +114,11 @@ def history(target: str, record_key: str, after: str | None) -> list[Version]:
     ]
 
 
-def revision_column(target: str | None) -> str:
-    """Return the column that numbers a target's versions; empty for a store outside."""
+def special_columns(target: str | None) -> tuple[str, str]:
+    """Return a target's revision column and status column; empty for a store outside."""
     inside = Target.objects.filter(pk=target, external=False)
-    return inside.values_list("revision_column", flat=True).first() or ""
+    found = inside.values_list("revision_column", "status_column").first()
+    return (found[0], found[1] or "") if found else ("", "")
 
 
 def latest(target: str, record_key: str) -> RecordHistory | None:
@@ -122,9 +132,9 @@ def latest(target: str, record_key: str) -> RecordHistory | None:
     )
 
 
-def owners(target: str, fields: list[str]) -> dict[str, tuple[list[str], bool]]:
+def owners(target: str, fields: list[str]) -> Owners:
     """Return per field who may write it and whether it is sensitive."""
-    found: dict[str, tuple[list[str], bool]] = {}
+    found: Owners = {}
     for row in FieldOwnership.objects.filter(target=target, field__in=fields[:200]):
         names, sensitive = found.get(row.field, ([], False))
         found[row.field] = ([*names, row.workflow], sensitive or row.sensitive)
@@ -155,13 +165,13 @@ def payload_of_job(job: Job, *, allowed: bool) -> Payload:
         if body:
             text = bytes(body["head"]).decode("utf-8", errors="replace")
             return preview(label, text, size=body["size"], problem=body["parse_error"] or "")
-    text = (
+    stored = (
         Job.objects.filter(pk=job.pk)
         .annotate(text=json_text("payload", PREVIEW_LIMIT))
         .values_list("text", flat=True)
         .first()
     )
-    return preview(label, text or "", problem="" if text else "nothing is stored")
+    return preview(label, stored or "", problem="" if stored else "nothing is stored")
 
 
 def preview(

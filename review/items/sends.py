@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from ledger.models import Evidence, Job, Provider, Workflow
 from review.items.page import Chip, EvidenceLine, SendPart
 from review.text import age, shown
-from review.verdict import CLASS_NAMES, CLASS_WORDS, Piece, Send, judge
+from review.verdict import CLASS_NAMES, Piece, Send, judge
 
 # Evidence rows of one job; a provider asked more often than this has told all it knows.
 _EVIDENCE_LIMIT = 60
@@ -84,17 +84,11 @@ def _line(row: Evidence) -> EvidenceLine:
     )
 
 
-def class_words(provider: Provider | None) -> dict[str, str]:
-    """Return how a provider treats a repeat: its class by name and in words."""
+def class_name(provider: Provider | None) -> str:
+    """Name a provider's class in words."""
     if provider is None:
-        return {
-            "class_name": "unknown provider",
-            "class_words": "is not registered, so nothing is known of how it treats a repeat",
-        }
-    return {
-        "class_name": CLASS_NAMES.get(provider.class_field, provider.class_field),
-        "class_words": CLASS_WORDS.get(provider.class_field, ""),
-    }
+        return "unknown provider"
+    return CLASS_NAMES.get(provider.class_field, provider.class_field)
 
 
 def may_redrive(job: Job, provider: Provider | None, now: datetime) -> bool:

@@ -69,13 +69,14 @@ class Story:
             self.facts.get("effect_title") or conflict.effect or "the effect", _NAME_LIMIT
         )
         key = shown(conflict.idem_key or conflict.job_id or "an event", _NAME_LIMIT)
+        event = key.removeprefix(f"{conflict.effect}:")
         return {
             "stale_version": f"{record}: two writers changed the same row",
             "rule_failed": f"{record}: the change breaks a rule",
             "not_owner_of_field": f"{record}: a field of another workflow",
             "bad_transition": f"{record}: not an allowed status move",
             "lost_record": f"{record}: the row is gone",
-            "unknown_send": f"Did {effect} land?",
+            "unknown_send": f"Did “{effect}” for {event} land?",
             "missing_key": f"{shown(conflict.workflow, _NAME_LIMIT)}: an item without a key",
             "lost_claim": f"{key}: the job is gone",
             "payload_mismatch": f"{key}: same key, other content",
@@ -163,13 +164,12 @@ def _lost_record(story: Story) -> SafeString:
 def _send(story: Story) -> SafeString:
     facts = story.facts
     return format_html(
-        "{} {} {} through {}, and no answer was recorded. {} {}, so a person decides.",
+        "{} {} {} through {}, and no answer was recorded. A second send might repeat it, so a "
+        "person decides.",
         bold(story.conflict.workflow),
         "may have sent" if facts.get("marked") else "was about to send",
         bold(facts.get("effect_title") or story.conflict.effect),
         bold(facts.get("provider") or "an unknown provider"),
-        str(facts.get("provider") or "The provider"),
-        str(facts.get("class_words") or "is not known to refuse a second send"),
     )
 
 
@@ -263,4 +263,6 @@ def what(conflict: Conflict, fields: list[str], facts: Mapping[str, Any]) -> str
     effect = shown(facts.get("effect_title") or conflict.effect or conflict.workflow, _NAME_LIMIT)
     key = shown(conflict.idem_key or conflict.job_id or "", _NAME_LIMIT)
     key = key.removeprefix(f"{conflict.effect}:")
+    if conflict.kind == "missing_key":
+        key = "no key"
     return f"{effect} · {key}" if key else effect

@@ -142,7 +142,9 @@ def _sentence(row: AuditEvent) -> SafeString:
 
 
 def _more(row: AuditEvent) -> str:
-    parts = [row.reason and f"“{shown(row.reason)}”"]
-    parts.append(row.execution_id and f"execution {shown(row.execution_id, 40)}")
-    parts.append(row.attempt and row.attempt > 1 and f"attempt {row.attempt}")
+    parts = [
+        f"“{shown(row.reason)}”" if row.reason else "",
+        f"execution {shown(row.execution_id, 40)}" if row.execution_id else "",
+        f"attempt {row.attempt}" if row.attempt and row.attempt > 1 else "",
+    ]
     return " · ".join(part for part in parts if part)

@@ -17,7 +17,7 @@ def render(
     request: HttpRequest, template: str, context: dict[str, Any], status: int = 200
 ) -> TemplateResponse:
     """Render a page with the header, the banner and the rights of the site."""
-    request.current_app = admin.site.name  # type: ignore[attr-defined]
+    request.current_app = admin.site.name
     return TemplateResponse(
         request, template, {**admin.site.each_context(request), **context}, status=status
     )

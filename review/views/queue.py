@@ -23,7 +23,8 @@ def queue(request: HttpRequest) -> HttpResponse:
     )
     numbers = counts(everything)
     tab = request.GET.get("tab", "")
-    others = {key: value for key, value in request.GET.items() if key not in ("tab", "after")}
+    kept = ("q", "kind", "workflow")
+    others = {name: request.GET[name] for name in kept if name in request.GET}
     context = {
         "title": "Queue",
         "headline": numbers.headline,

@@ -258,7 +258,7 @@ class TestMerge:
         comparison = compare(self.base, self.attempted, self.current)
         names = sorted(self.attempted)
         picks = read_picks(
-            comparison, {"pick-2": "attempted", "pick-9": "attempted", "pick-0": "nonsense"}, names
+            default_picks(comparison), {"pick-2": "attempted", "pick-9": "attempted", "pick-0": "nonsense"}, names
         )
         assert picks["plan"].choice is Choice.ATTEMPTED
         assert set(picks) == {"plan", "phone", "n"}

@@ -1,0 +1,78 @@
+"""What is read beside a conflict's own row: its job, provider and record, and what was noted."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ledger.models import Conflict, Effect, Job, Provider, RecordHistory, Workflow
+from review.items import reading
+from review.items.page import Version
+from review.text import shown
+
+# Losses counted per record; more than this is "many".
+ALIKE_CAP = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """Everything read once for one page."""
+
+    job: Job | None
+    provider: Provider | None
+    workflow: Workflow | None
+    effect: Effect | None
+    now: RecordHistory | None
+    revision_column: str
+    status_column: str
+    versions: list[Version]
+    alike: int
+
+
+def read_around(conflict: Conflict) -> Around:
+    """Read what the page of a conflict needs, in a fixed number of queries."""
+    job = reading.job_query().filter(pk=conflict.job_id).first() if conflict.job_id else None
+    target, key = (None, None) if conflict.external else record_named(conflict)
+    alike = Conflict.objects.filter(target=conflict.target, record_key=conflict.record_key)
+    columns = reading.special_columns(target) if target else ("", "")
+    return Around(
+        job=job,
+        provider=Provider.objects.filter(pk=job.provider).first() if job else None,
+        workflow=Workflow.objects.filter(pk=conflict.workflow).first(),
+        effect=Effect.objects.filter(pk=conflict.effect).first() if conflict.effect else None,
+        now=reading.latest(target, key) if target and key else None,
+        revision_column=columns[0],
+        status_column=columns[1],
+        versions=reading.history(target, key, conflict.version_read) if target and key else [],
+        alike=alike[:ALIKE_CAP].count() if conflict.target else 0,
+    )
+
+
+def record_named(conflict: Conflict) -> tuple[str | None, str | None]:
+    """Return the record an item is about, also where only the parked item names it."""
+    if conflict.target:
+        return conflict.target, conflict.record_key
+    parked = reading.side(reading.text_of(conflict, "attempted"), wrapped=True).value
+    if not isinstance(parked, dict):
+        return None, None
+    target, key = parked.get("target"), parked.get("record_key")
+    return (target, key) if isinstance(target, str) and isinstance(key, str) else (None, None)
+
+
+def attempted_names(conflict: Conflict) -> list[str]:
+    """Return the fields a refused write wanted to change."""
+    if not conflict.target:
+        return []
+    attempted = reading.side(reading.text_of(conflict, "attempted")).value
+    return sorted(attempted) if isinstance(attempted, dict) else []
+
+
+def holder(conflict: Conflict) -> str:
+    """Return who held the job when it was lost, as the ledger remembered it."""
+    remembered = reading.side(reading.text_of(conflict, "current_snapshot")).value
+    name = remembered.get("owner_name") if isinstance(remembered, dict) else None
+    return f"worker {shown(name, 60)}" if isinstance(name, str) and name else "the worker"
+
+
+def detail_of(conflict: Conflict) -> dict[str, Any]:
+    """Return what the ledger noted about the loss."""
+    value = reading.side(reading.text_of(conflict, "detail")).value
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,70 @@
+"""How an item ended, or nearly: what is proposed, what was decided, and why nothing may be done."""
+
+from datetime import datetime
+
+from ledger.models import Conflict, Job
+from review.items import reading
+from review.items.offers import User
+from review.items.page import Decided, Proposal
+from review.items.stories import version
+from review.jsonvalue import inline
+from review.text import shown
+
+# States nobody decided, in words.
+_STATES = {
+    "detected": "just lost; the workflow may still try again",
+    "auto_resolved": "the workflow tried again and won",
+    "folded": "counted into a later attempt's item",
+}
+
+
+def proposal_of(conflict: Conflict, *, allowed: bool) -> Proposal | None:
+    """Return the decision that waits for a second person, if one does."""
+    if conflict.proposed_by is None or conflict.state != "open":
+        return None
+    stored = reading.side(reading.text_of(conflict, "proposed")).value
+    stored = stored if isinstance(stored, dict) else {}
+    changes = stored.get("changes")
+    lines = tuple(
+        f"{shown(name, 60)}: {shown(inline(value, 160).text) if allowed else '••••'}"
+        for name, value in (changes.items() if isinstance(changes, dict) else ())
+    )
+    return Proposal(
+        by=shown(conflict.proposed_by, 80),
+        at=conflict.proposed_at,
+        decision=shown(stored.get("decision") or "a decision", 40),
+        reason=shown(stored.get("reason") or "", 400),
+        lines=lines,
+    )
+
+
+def decided_of(conflict: Conflict, job: Job | None, now: datetime) -> Decided | None:
+    """Return what was decided, and until when it can be taken back."""
+    if conflict.resolved_at is None:
+        return None
+    undo = None
+    if conflict.kind == "unknown_send" and conflict.state == "resent" and job:
+        undo = job.run_after if job.state == "queued" and job.run_after > now else None
+    return Decided(
+        state=conflict.state,
+        decision=shown(conflict.decision or _STATES.get(conflict.state, conflict.state), 80),
+        by=shown(conflict.resolved_by or "the ledger", 80),
+        at=conflict.resolved_at,
+        reason=shown(conflict.reason or "", 400),
+        undo_until=undo,
+        resulting=version(conflict.resulting_revision) if conflict.resulting_revision else "",
+        approved_by=shown(conflict.second_approver or "", 80),
+    )
+
+
+def closed(
+    conflict: Conflict, decided: Decided | None, proposal: Proposal | None, user: User
+) -> str:
+    """Say why nothing at all may be decided, or nothing."""
+    if proposal and user.get_username() == conflict.proposed_by:
+        return "You proposed this. A second person has to confirm it."
+    if decided and not decided.undo_until:
+        return "This item is decided."
+    if conflict.state == "detected":
+        return "The workflow may still try again; it opens for a person if it does not."
+    return ""

@@ -1,0 +1,80 @@
+"""The words that fill the sentences beside the buttons, and what forbids single decisions."""
+
+from datetime import datetime
+
+from ledger.models import Conflict, Provider
+from review.items import sends
+from review.items.around import Around
+from review.items.offers import Places
+from review.items.page import FieldPart, Proposal
+from review.items.stories import record_of, version
+from review.policy import policies
+from review.text import listed, shown
+from review.verbs import AS_SHOWN
+
+
+def places(
+    conflict: Conflict,
+    around: Around,
+    part: FieldPart | None,
+    proposal: Proposal | None,
+    now: datetime,
+) -> Places:
+    """Return the words for this item as it is now."""
+    workflow, record = shown(conflict.workflow, 60), record_of(conflict)
+    at = part.version_now if part else version(conflict.version_found)
+    told = f" {workflow} is told so." if conflict.external else ""
+    words = {
+        "record": record,
+        "workflow": workflow,
+        "provider": shown(around.job.provider, 60) if around.job else "the provider",
+        "proposer": proposal.by if proposal else "",
+        "accept": "The written record changes." if conflict.target else "A new job is queued.",
+        "merge": (
+            f"Writes nothing here: {workflow} is told the row above and writes it to {record}."
+            if conflict.external
+            else f"Writes the row above on {record} if it is still at {at}."
+        ),
+        "keep": f"Writes nothing. {record} stays at {at}; the event is closed.{told}",
+        "second": _second_person(conflict, part),
+        "resend": "Queues the send again.",
+    }
+    if around.job:
+        undo = policies()["undo_s"]
+        seconds = undo if isinstance(undo, int) else 30
+        words["resend"] = sends.resend_words(around.job, around.provider, now, seconds)
+    return Places(words, _forbidden(around, part, words["provider"]))
+
+
+def _forbidden(around: Around, part: FieldPart | None, provider: str) -> dict[str, str]:
+    forbidden = {}
+    if part and part.written and not part.written.changes:
+        forbidden[AS_SHOWN] = "Nothing would be written. Choose a value, or keep current."
+    if part and part.written and part.written.problems:
+        forbidden[AS_SHOWN] = "A typed value cannot be read; see the row above."
+    if around.job and not _can_be_asked(around.provider):
+        forbidden["look_again"] = f"{provider} cannot be asked."
+    return forbidden
+
+
+def _can_be_asked(provider: Provider | None) -> bool:
+    if provider is None or provider.class_field == "advisory_blind":
+        return False
+    return provider.class_field == "advisory_handle" or provider.lookup_by_reference
+
+
+def _second_person(conflict: Conflict, part: FieldPart | None) -> str:
+    """Say that a second person will have to confirm, where the ledger will ask for one."""
+    if part is None or part.written is None:
+        return ""
+    names = [
+        shown(each.row.name, 40)
+        for each in part.rows
+        if each.sensitive and each.row.name in part.written.changes
+    ]
+    if names:
+        verb = "is" if len(names) == 1 else "are"
+        return f" A second person confirms, because {listed(names)} {verb} sensitive."
+    if conflict.external and conflict.sensitive:
+        return " A second person confirms, because it was posted as sensitive."
+    return ""

@@ -1,0 +1,153 @@
+"""Rows of the queue in words: what waits and why, one query per table whatever their number."""
+
+from collections.abc import Iterable
+
+from ledger.models import BatchRun, Conflict, Effect, FailedJob, Job, OutboxMessage, Provider
+from review.items.reading import json_text, side, text_of
+from review.items.sends import class_name
+from review.items.stories import what, why
+from review.models import QueueItem
+from review.text import counted, shown
+
+# What an item is called, why it waits, and short labels.
+type Told = tuple[str, str, tuple[str, ...]]
+
+
+def tell(items: Iterable[QueueItem]) -> dict[tuple[str, str], Told]:
+    """Put items in words, by source and id; what no table knows any more is left out."""
+    ids: dict[str, list[str]] = {}
+    for item in items:
+        ids.setdefault(item.source, []).append(str(item.item_id))
+    words: dict[tuple[str, str], Told] = {}
+    for source, read in _TELL.items():
+        if source in ids:
+            words |= {(source, pk): told for pk, told in read(ids[source]).items()}
+    return words
+
+
+def _conflicts(ids: list[str]) -> dict[str, Told]:
+    rows = list(
+        Conflict.objects.filter(pk__in=ids)
+        .only(
+            "kind",
+            "target",
+            "record_key",
+            "job_id",
+            "idem_key",
+            "effect",
+            "workflow",
+            "attempt",
+            "version_read",
+            "version_found",
+            "sensitive",
+            "proposed_by",
+        )
+        .annotate(
+            attempted_text=json_text("attempted", 4_000), detail_text=json_text("detail", 2_000)
+        )
+    )
+    jobs = dict(
+        Job.objects.filter(pk__in=[row.job_id for row in rows if row.job_id]).values_list(
+            "id", "provider"
+        )
+    )
+    providers = Provider.objects.in_bulk(list(set(jobs.values())))
+    titles = dict(
+        Effect.objects.filter(pk__in={row.effect for row in rows if row.effect}).values_list(
+            "name", "title"
+        )
+    )
+    told = {}
+    for row in rows:
+        attempted, detail = (side(text_of(row, name)).value for name in ("attempted", "detail"))
+        fields = sorted(attempted) if row.target and isinstance(attempted, dict) else []
+        provider = jobs.get(row.job_id or "")
+        facts = {
+            "effect_title": titles.get(row.effect or ""),
+            "provider": shown(provider, 60),
+            "path": detail.get("path") if isinstance(detail, dict) else None,
+            "class_name": class_name(providers.get(provider or "")),
+        }
+        chips = ["sensitive"] if row.sensitive else []
+        chips += ["second person"] if row.proposed_by else []
+        told[str(row.pk)] = (what(row, fields, facts), why(row, facts), tuple(chips))
+    return told
+
+
+def _failed(ids: list[str]) -> dict[str, Told]:
+    rows = FailedJob.objects.filter(pk__in=ids).only(
+        "workflow_name", "error_node", "error_message", "retry_count", "state"
+    )
+    return {
+        str(row.pk): (
+            shown(row.workflow_name, 80)
+            + (f" · node “{shown(row.error_node, 60)}”" if row.error_node else ""),
+            " · retried ".join(
+                (shown(row.error_message or "no message", 160), counted(row.retry_count, "time"))
+            ),
+            (),
+        )
+        for row in rows
+    }
+
+
+def _jobs(ids: list[str]) -> dict[str, Told]:
+    rows = Job.objects.filter(pk__in=ids).only("effect", "workflow", "idem_key", "run_after")
+    return {
+        row.pk: (
+            f"{shown(row.effect, 60)} · {shown(row.idem_key, 80)}",
+            f"due, and no worker of {shown(row.workflow, 60)} takes it",
+            (),
+        )
+        for row in rows
+    }
+
+
+def _batches(ids: list[str]) -> dict[str, Told]:
+    rows = BatchRun.objects.filter(pk__in=ids).only("workflow_name", "status", "items_processed")
+    return {
+        str(row.pk): (
+            f"import of {shown(row.workflow_name, 80)}",
+            " after ".join(
+                (
+                    "failed" if row.status == "failed" else "stalled",
+                    counted(row.items_processed, "item"),
+                )
+            ),
+            (),
+        )
+        for row in rows
+    }
+
+
+def _outbox(ids: list[str]) -> dict[str, Told]:
+    rows = OutboxMessage.objects.filter(pk__in=ids).only(
+        "topic", "subject", "last_error", "attempts"
+    )
+    return {
+        str(row.pk): (
+            f"{shown(row.topic, 60)} · {shown(row.subject, 80)}",
+            ": ".join(
+                (
+                    f"not delivered after {counted(row.attempts, 'try', 'tries')}",
+                    shown(row.last_error, 120),
+                )
+            ),
+            (),
+        )
+        for row in rows
+    }
+
+
+def _keys(ids: list[str]) -> dict[str, Told]:
+    return {pk: (shown(pk, 120), "held longer than it should be", ()) for pk in ids}
+
+
+_TELL = {
+    "conflict": _conflicts,
+    "failed_job": _failed,
+    "job": _jobs,
+    "batch": _batches,
+    "outbox": _outbox,
+    "key": _keys,
+}
