@@ -149,6 +149,7 @@ _ALL = (
     Operation("save_effect"),
     Operation("add_key_spec"),
     Operation("save_target"),
+    Operation("save_rule"),
     Operation("apply_deploy"),
     Operation("sign_archive_expiry"),
     Operation("mark_field_sensitive"),
@@ -159,4 +160,4 @@ _ALL = (
 OPERATIONS = {operation.name: operation for operation in _ALL}
 
 # Functions that are no operations but that a role may call: name -> argument types.
-READERS = {"idem_key": "text, jsonb", "policy": "text"}
+READERS = {"idem_key": "text, jsonb", "policy": "text", "client_target": "text, text"}

@@ -28,6 +28,7 @@ POLICIES: tuple[tuple[str, Any, str, str, str], ...] = (
     ("batch_lease_s", 600, "s", "guess", "how long a batch lives without an advance"),
     ("outbox_retry_horizon_s", 1800, "s", "guess", "how long a message is tried before a person"),
     ("dlq_retry_s", 300, "s", "guess", "wait before the schedule tries a dead letter again"),
+    ("rule_inputs_bytes", 16384, "B", "guess", "what a rule may say of what it looked at"),
     ("job_retention_s", 2592000, "s", "guess", "how long a finished job stays after its key left"),
     ("demo", False, "", "operator", "whether this ledger shows the demonstration"),
 )

@@ -11,6 +11,7 @@ from ledger.models.jobs import Evidence, Job, PayloadBody
 from ledger.models.outbox import OutboxMessage
 from ledger.models.policies import Policy
 from ledger.models.providers import Provider
+from ledger.models.rules import Rule
 from ledger.models.runs import Run
 from ledger.models.sweep_locks import Liveness, SweepLock
 from ledger.models.targets import AllowedTransition, FieldOwnership, RecordHistory, Target
@@ -37,6 +38,7 @@ __all__ = [
     "Policy",
     "Provider",
     "RecordHistory",
+    "Rule",
     "Run",
     "SweepLock",
     "Target",

@@ -8,7 +8,10 @@ from ledger.models.base import GuardedModel, SafeJSONField
 
 
 class Target(GuardedModel):
-    """A user's table whose rows carry a revision, or a store outside this database."""
+    """A user's table whose rows carry a revision, or a store outside this database.
+
+    A table for one client alone names the target it was made after and the client's own id.
+    """
 
     name = models.TextField(primary_key=True)
     table = models.TextField(null=True)
@@ -16,14 +19,19 @@ class Target(GuardedModel):
     revision_column = models.TextField(db_default="revision")
     status_column = models.TextField(null=True)
     external = models.BooleanField(db_default=False)
+    client_of = models.TextField(null=True)
+    client_id = models.TextField(null=True)
 
     class Meta:
         db_table = "targets"
         constraints = [
+            models.UniqueConstraint(
+                fields=["client_of", "client_id"], name="targets_one_per_client"
+            ),
             models.CheckConstraint(
                 condition=models.Q(external=True) | models.Q(table__isnull=False),
                 name="targets_table_unless_external",
-            )
+            ),
         ]
 
     def __str__(self) -> str:

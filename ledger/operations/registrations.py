@@ -136,6 +136,8 @@ def save_target(
     revision_column: str | None = None,
     status_column: str | None = None,
     external: bool | None = None,
+    client_of: str | None = None,
+    client_id: str | None = None,
 ) -> Saved:
     """Register a versioned table, or a store outside this database."""
     argument = {
@@ -147,8 +149,43 @@ def save_target(
         "revision_column": revision_column,
         "status_column": status_column,
         "external": external,
+        "client_of": client_of,
+        "client_id": client_id,
     }
     return call("save_target", argument, Saved)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRule(Answer):
+    """The function that runs the rule, or none where it ended."""
+
+    fn: str | None
+    detail: Detail
+
+
+def save_rule(
+    *,
+    actor: str,
+    target: str,
+    name: str,
+    reason: str,
+    fields: list[str] | None = None,
+    reads: list[str] | None = None,
+    source: str | None = None,
+    remove: bool | None = None,
+) -> SavedRule:
+    """Register the rule whose function the owner installed, or end one."""
+    argument = {
+        "actor": actor,
+        "target": target,
+        "name": name,
+        "reason": reason,
+        "fields": fields,
+        "reads": reads,
+        "source": source,
+        "remove": remove,
+    }
+    return call("save_rule", argument, SavedRule)
 
 
 def apply_deploy(

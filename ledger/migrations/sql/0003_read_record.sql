@@ -30,7 +30,8 @@ BEGIN
         record := ledger.read_row(v_target, p_arg ->> 'record_key', false);
         outcome := CASE WHEN record IS NULL THEN 'lost_record' ELSE 'won' END;
         revision := (record ->> v_target.revision_column)::bigint;
-        rule_inputs := '{}';
+        rule_inputs := CASE WHEN record IS NOT NULL
+            THEN (ledger.run_rules(v_target, record, '{}')).inputs END;
     END IF;
     RETURN NEXT;
 END

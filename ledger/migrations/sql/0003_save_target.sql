@@ -8,7 +8,8 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 DECLARE
     v_call ledger.call := ledger.admit('save_target', 'command', p_arg, '{
         "name": "text!", "table": "text", "pk_column": "text", "revision_column": "text",
-        "status_column": "text", "external": "bool", "reason": "prose!"}');
+        "status_column": "text", "external": "bool", "client_of": "text",
+        "client_id": "text", "reason": "prose!"}');
     v_old public.targets;
     v_problem text;
 BEGIN

@@ -1,5 +1,6 @@
 -- write_row: write some fields of a target's row at one revision; the row that stands afterwards.
--- problem: lost_record or stale (with row = what is there), bad_transition, refused (the table said no:
+-- problem: lost_record or stale (with row = what is there), bad_transition, rule_failed (a registered
+-- rule, which locks what it reads first; in detail), refused (the table said no:
 -- a constraint, also a deferred one, or a trigger of its own; in detail), unreadable (a value its
 -- column cannot hold). The row is locked already. What says nothing about the write (a deadlock, a
 -- server going down) is raised on.
@@ -20,6 +21,7 @@ DECLARE
     v_deferred text;
     v_rows integer;
     v_constraint text;
+    v_rules record;
 BEGIN
     "row" := ledger.read_row(p_target, p_record_key, true);
     IF "row" IS NULL THEN
@@ -38,6 +40,14 @@ BEGIN
                 FROM public.allowed_transitions t
                 WHERE t.machine = v_machine AND t.from_state = "row" ->> v_status
                     AND t.workflow IN ('*', p_workflow)));
+    END IF;
+    IF problem IS NULL THEN
+        SELECT * INTO v_rules FROM ledger.run_rules(p_target, "row", p_changes);
+        IF v_rules.failed IS NOT NULL THEN
+            problem := 'rule_failed';
+            detail := jsonb_build_object('rule', v_rules.failed,
+                'inputs', v_rules.inputs -> v_rules.failed);
+        END IF;
     END IF;
     IF problem IS NOT NULL THEN
         RETURN;
@@ -62,7 +72,7 @@ BEGIN
             EXECUTE format('SET CONSTRAINTS %s IMMEDIATE', v_deferred);
             EXECUTE format('SET CONSTRAINTS %s DEFERRED', v_deferred);
         END IF;
-    EXCEPTION WHEN OTHERS THEN
+    EXCEPTION WHEN OTHERS OR assert_failure THEN
         IF left(SQLSTATE, 2) IN ('08', '25', '40', '53', '55', '57', '58', 'XX') THEN
             RAISE;
         END IF;

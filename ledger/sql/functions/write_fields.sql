@@ -77,7 +77,7 @@ BEGIN
             SELECT * INTO v_written FROM ledger.write_row(v_call.workflow, v_open.target,
                 p_arg ->> 'record_key', v_found, v_changes);
             v_verdict := CASE v_written.problem WHEN 'bad_transition' THEN 'bad_transition'
-                WHEN 'refused' THEN 'rule_failed' WHEN 'unreadable' THEN 'invalid'
+                WHEN 'rule_failed' THEN 'rule_failed' WHEN 'refused' THEN 'rule_failed' WHEN 'unreadable' THEN 'invalid'
                 ELSE CASE WHEN v_written.problem IS NULL THEN 'won' ELSE 'lost_record' END END;
             detail := v_written.detail;
         END IF;
