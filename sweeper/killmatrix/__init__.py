@@ -1,4 +1,4 @@
 """The crash lab that is shipped: a relay that loses answers and a provider that counts effects.
 
-Nothing of the product imports this package; it talks to the product like a stranger would.
+Only commands and the demo import this package; it talks to the product like a stranger would.
 """

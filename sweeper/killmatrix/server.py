@@ -1,4 +1,4 @@
-"""What the relay and the mock provider share: a bounded HTTP server on loopback and a journal."""
+"""What the relays and the mock provider share: a bounded server on loopback and a journal."""
 
 import contextlib
 import ipaddress
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from socketserver import BaseRequestHandler
 from typing import Any, override
 
 LARGEST_BODY = 1_048_576
@@ -65,7 +66,7 @@ class LoopbackServer(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 128
 
-    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+    def __init__(self, address: tuple[str, int], handler: type[BaseRequestHandler]) -> None:
         """Listen, or refuse an address others could reach."""
         if not ipaddress.ip_address(address[0]).is_loopback:
             raise ValueError(f"{address[0]} is not a loopback address")
