@@ -1,120 +1,41 @@
 """The demo against a real console: every case ends as it should, counted at the provider."""
 
-import json
 import signal
-import socket
 import threading
-import urllib.request
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import psycopg
 import pytest
 from django.conf import settings
-from django.core.management import CommandError, call_command
 from pytest_django.live_server_helper import LiveServer
 
-from ledger.models import AuditEvent, Conflict, Evidence, Job
+from ledger.models import Conflict, Evidence, Job
 from ledger.operations.decisions import decide_conflict
-from ledger.operations.registrations import apply_deploy
-from sweeper.demo.effects import BILLING, EFFECTS, FORM
-from sweeper.demo.ending import is_settled
-from sweeper.demo.lab import Lab, known_lab, running_lab
-from sweeper.demo.registrations import register, token
+from sweeper.demo.effects import BILLING, FORM
+from sweeper.demo.registrations import register
 from sweeper.demo.story import Story
-from sweeper.demo.workflow import Row, Workflow
 from sweeper.killmatrix.effects import Effects
-from sweeper.sweep import run_once
-from sweeper.work import Ended, work_once
 from tests.support.database import database
-from tests.support.processes import PATIENCE, living, manage, up
+from tests.support.demo import Demo, played_demo
+from tests.support.processes import PATIENCE, manage
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-KINDS = {"/charges": "charges", "/mail": "mail", "/hook": "hook"}
-
-
-@dataclass
-class Demo:
-    """A played round, and what a test does with it."""
-
-    story: Story
-    lab: Lab
-    rows: dict[str, Row]
-    owner: psycopg.Connection
-
-    def job(self, case: str) -> Job:
-        """Return the job a scene left behind."""
-        return Job.objects.get(id=self.rows[case]["job_id"])
-
-    def conflict(self, case: str) -> Conflict:
-        """Return the conflict a scene left behind."""
-        row = self.rows[case]
-        return Conflict.objects.get(id=row.get("conflict_id") or row["detail"]["conflict_id"])
-
-    def effects(self, case: str) -> int:
-        """Count at the provider how often a scene's effect happened."""
-        job = self.job(case)
-        effect = EFFECTS[job.effect]
-        counted = self.counts()[KINDS[effect.path]]["by_key"]
-        return int(counted.get(getattr(job, effect.identity), 0))
-
-    def counts(self) -> dict[str, Any]:
-        """Return what the provider counted."""
-        with urllib.request.urlopen(f"{self.lab.provider}/effects", timeout=PATIENCE) as answer:
-            counts: dict[str, Any] = json.load(answer)
-        return counts
-
-    def let_time_pass(self) -> None:
-        """Let every lease and every settle window be over, the dead sweeper's included."""
-        self.owner.execute(
-            "UPDATE jobs SET lease_expires_at = now() - interval '1 hour',"
-            " claimed_at = now() - interval '1 hour' - lease_seconds * interval '1 second',"
-            " settle_until = least(settle_until, now())"
-            " WHERE lease_expires_at IS NOT NULL"
-        )
-        self.owner.execute("UPDATE sweep_locks SET lease_expires_at = now() - interval '1 hour'")
-
-    def settle(self) -> None:
-        """Sweep and work until nothing is under way."""
-        for _ in range(5):
-            self.let_time_pass()
-            assert run_once().outcome == "ran"
-            while work_once() is not Ended.IDLE:
-                pass
-            if is_settled():
-                return
-        raise AssertionError("the demo never settles")
-
 
 @pytest.fixture
-def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep the demo's files out of this installation's own."""
+def demo(
+    live_server: LiveServer,
+    owner_sql: psycopg.Connection,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Demo]:
+    """Play a round, with its files out of this installation's own."""
     monkeypatch.setenv("LANDED_DIR", str(tmp_path))
-    return tmp_path
-
-
-@pytest.fixture
-def owner(owner_sql: psycopg.Connection) -> Iterator[psycopg.Connection]:
-    """Give the owner; the demo's table is gone after the test."""
-    yield owner_sql
-    owner_sql.execute("DROP SCHEMA IF EXISTS landed_demo CASCADE")
-
-
-@pytest.fixture
-def demo(live_server: LiveServer, directory: Path, owner: psycopg.Connection) -> Iterator[Demo]:
-    """Play a round."""
-    with running_lab() as lab:
-        register(lab)
-        with (
-            Workflow(BILLING, token(BILLING), live_server.url, lab.relay) as billing,
-            Workflow(FORM, token(FORM), live_server.url, lab.relay) as form,
-        ):
-            story = Story(billing, form)
-            yield Demo(story, lab, story.play(), owner)
+    with played_demo(live_server.url, owner_sql) as played:
+        yield played
 
 
 # -- what is lost ----------------------------------------------------------------------------------
@@ -210,7 +131,7 @@ def test_what_the_provider_cannot_find_is_never_sent_twice(
 
 
 def test_a_sweeper_killed_while_it_asks_changes_nothing(
-    demo: Demo, directory: Path, monkeypatch: pytest.MonkeyPatch
+    demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A real sweeper dies between take and decide; the next one ends as if it had not been."""
     asked, answer, search = threading.Event(), threading.Event(), Effects.search
@@ -223,7 +144,7 @@ def test_a_sweeper_killed_while_it_asks_changes_nothing(
     monkeypatch.setattr(Effects, "search", hold_back)
     demo.let_time_pass()
     before = demo.counts()
-    sweeper = manage(directory, "sweep", "--once", **_addresses())
+    sweeper = manage(tmp_path, "sweep", "--once", **_addresses())
     try:
         assert asked.wait(PATIENCE)
     finally:
@@ -276,68 +197,3 @@ def test_playing_it_again_changes_nothing_and_another_round_is_another(demo: Dem
     demo.settle()
     assert ends(demo) == ENDS
     assert demo.conflict("third_loss").record_key == "2002"
-
-
-def test_registering_again_leaves_no_trace(
-    directory: Path, owner: psycopg.Connection, transactional_db: None
-) -> None:
-    """What is there as it should be is not written anew; the tokens' files are private."""
-    register(known_lab())
-    changes = AuditEvent.objects.filter(actor_kind="command", outcome="won").count()
-    register(known_lab())
-    assert AuditEvent.objects.filter(actor_kind="command", outcome="won").count() == changes
-    for name in (BILLING, FORM):
-        kept = directory / f"token-{name}"
-        assert kept.read_text() == token(name)
-        assert kept.stat().st_mode & 0o777 == 0o600
-
-
-def test_it_keeps_away_from_a_ledger_in_use(directory: Path, owner: psycopg.Connection) -> None:
-    """A workflow that is not the demo's means that somebody works here."""
-    apply_deploy(actor="ann", workflow="orders", workflow_version="1", fields=[], reason="ours")
-    with pytest.raises(CommandError, match=r"workflows of its own .such as .orders."):
-        call_command("demo", prepare=True)
-    assert owner.execute("SELECT to_regclass('landed_demo.customers')").fetchone() == (None,)
-
-
-# -- its provider and relay ------------------------------------------------------------------------
-
-
-def test_a_second_process_uses_the_provider_that_runs(directory: Path) -> None:
-    """The addresses stay what they were, and only the first runs anything."""
-    chosen = known_lab()
-    with running_lab() as first, running_lab() as second:
-        assert (first.provider, first.relay) == (chosen.provider, chosen.relay)
-        assert (second.provider, second.relay) == (chosen.provider, chosen.relay)
-        assert (first.is_ours, second.is_ours) == (True, False)
-    with running_lab() as third:
-        assert third == first
-
-
-def test_a_port_that_was_taken_is_replaced(directory: Path) -> None:
-    """The provider moves, and the next process finds it."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", urlsplit(known_lab().provider).port or 0))
-        taken.listen()
-        with running_lab() as lab:
-            assert urlsplit(lab.provider).port != taken.getsockname()[1]
-            assert known_lab().provider == lab.provider
-
-
-@pytest.mark.slow
-def test_up_shows_the_demo_within_a_minute(tmp_path: Path) -> None:
-    """The real program, from nothing to the end of every send; a second start plays nothing."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
-    with up(tmp_path, "--port", port) as running:
-        running.read_until(r"\[ *\d+\.\d s\] open ")
-        said = running.read_until(r"demo: (\d+) things wait for a decision; .*")
-        assert said[1] == "7"
-        assert "3 charges, 2 mail, 5 hook" in said[0]
-        again = manage(tmp_path, "demo", "--base-url", f"http://127.0.0.1:{port}")
-        assert "played before" in again.communicate(timeout=PATIENCE)[0]
-        assert again.returncode == 0
-        running.process.send_signal(signal.SIGINT)
-        running.finish()
-        assert living(tmp_path) == {}
