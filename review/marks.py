@@ -17,6 +17,8 @@ _PAIR_LIMIT = 160_000
 _CHARACTER_LIMIT = 160
 # An equal run shorter than this between two changes reads worse than one longer change.
 _ISLAND = 3
+# Below this share of kept characters two short texts have nothing to do with each other.
+_ALIKE = 0.5
 
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 
@@ -77,6 +79,8 @@ def _mark_middle(old: str, new: str, budget: Budget) -> list[Segment]:
     if not by_character and max(len(old), len(new)) > _PAIR_LIMIT * 8:
         return [Segment(new, changed=True)]
     kept = _kept(old_tokens, new_tokens, budget)
+    if by_character and sum(kept) < _ALIKE * len(new):
+        return [Segment(new, changed=True)]
     segments = [
         Segment(token, changed=not keep) for token, keep in zip(new_tokens, kept, strict=True)
     ]

@@ -25,6 +25,8 @@ def proposal_of(conflict: Conflict, *, allowed: bool) -> Proposal | None:
     stored = reading.side(reading.text_of(conflict, "proposed")).value
     stored = stored if isinstance(stored, dict) else {}
     changes = stored.get("changes")
+    if stored.get("decision") == "apply":
+        changes = reading.side(reading.text_of(conflict, "attempted")).value
     lines = tuple(
         f"{shown(name, 60)}: {shown(inline(value, 160).text) if allowed else '••••'}"
         for name, value in (changes.items() if isinstance(changes, dict) else ())

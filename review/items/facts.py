@@ -10,6 +10,7 @@ from ledger.models import Conflict, Job, Provider, Workflow
 from review.items.around import ALIKE_CAP
 from review.items.page import Chip, Fact
 from review.items.sends import settle_left
+from review.reasons import in_words
 from review.text import counted, listed, shown
 from review.verbs import Kind
 from review.verdict import CLASS_NAMES
@@ -84,7 +85,7 @@ def detail_facts(detail: Mapping[str, Any]) -> list[Fact]:
     facts = [
         Fact("Allowed from there", listed([shown(move, 40) for move in moves], most=8)),
         Fact("The table says", shown(hint, 300) if isinstance(hint, str) else ""),
-        Fact("In review because", shown(reason, 200) if isinstance(reason, str) else ""),
+        Fact("In review because", shown(in_words(reason), 200) if isinstance(reason, str) else ""),
     ]
     return [fact for fact in facts if fact.value]
 

@@ -5,14 +5,14 @@ decides.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.urls import reverse
 
 from review.items.page import Offer
 from review.roles import RIGHT_WORDS
-from review.verbs import Decision
+from review.verbs import AS_SHOWN, Decision
 
 type User = AbstractUser | AnonymousUser
 
@@ -29,16 +29,27 @@ def offer(
     decisions: Iterable[Decision], conflict_id: int, user: User, places: Places, closed: str = ""
 ) -> list[Offer]:
     """Return the decisions of an item for this person; closed says why none is allowed."""
-    return [
+    offers = [
         Offer(
             decision,
             decision.blast.format_map(places.words),
             reverse("admin:review_act", args=[conflict_id, decision.verb]),
+            decision.tone,
             closed
             or places.forbidden.get(decision.decision, "")
             or lacking(user, decision.permission),
         )
         for decision in decisions
+    ]
+    return _led_by_keep(offers)
+
+
+def _led_by_keep(offers: list[Offer]) -> list[Offer]:
+    """Make keeping the first choice where the choice shown would write nothing."""
+    if not any(each.decision.decision == AS_SHOWN and each.disabled for each in offers):
+        return offers
+    return [
+        replace(each, tone="go") if each.decision.decision == "keep" else each for each in offers
     ]
 
 

@@ -52,6 +52,7 @@ class Offer:
     decision: Decision
     blast: str
     url: str
+    tone: str
     disabled: str = ""
 
 

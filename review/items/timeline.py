@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 from ledger.models import AuditEvent, Conflict
 from review.items.page import Entry, Version
 from review.items.stories import bold, version
+from review.reasons import in_words
 from review.text import shown
 
 # Rows of one timeline; more are one click away in the audit list.
@@ -30,6 +31,9 @@ _REFUSED = frozenset(
         "wrong_role",
     }
 )
+
+# Who acts without a name of its own; which process it was stands beside.
+_MACHINES = {"sweeper": "the sweeper", "reconciler": "the reconciler", "system": "the ledger"}
 
 # operation: (what it is called when it won, what was tried when it did not)
 _OPERATIONS: dict[str, tuple[str, str]] = {
@@ -132,7 +136,7 @@ def _tone(outcome: str) -> str:
 
 def _sentence(row: AuditEvent) -> SafeString:
     won, tried = _OPERATIONS.get(row.op, (shown(row.op, 60), f"tried {shown(row.op, 60)}"))
-    actor = bold(row.actor)
+    actor = bold(_MACHINES.get(row.actor_kind, row.actor))
     if row.outcome == "replay":
         return format_html("{} {} again and got the stored answer", actor, won)
     if row.outcome in _GOOD:
@@ -141,9 +145,19 @@ def _sentence(row: AuditEvent) -> SafeString:
     return format_html("{} {}: {}, {} rows", actor, tried, ending, row.row_count)
 
 
+def _reason(row: AuditEvent) -> str:
+    """Quote what a person said; say what the machine meant."""
+    if not row.reason:
+        return ""
+    if row.actor_kind == "human":
+        return f"“{shown(row.reason)}”"
+    return shown(in_words(row.reason))
+
+
 def _more(row: AuditEvent) -> str:
     parts = [
-        f"“{shown(row.reason)}”" if row.reason else "",
+        _reason(row),
+        shown(row.actor, 80) if row.actor_kind in _MACHINES else "",
         f"execution {shown(row.execution_id, 40)}" if row.execution_id else "",
         f"attempt {row.attempt}" if row.attempt and row.attempt > 1 else "",
     ]

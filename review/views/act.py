@@ -55,7 +55,8 @@ def act(request: HttpRequest, conflict_id: int, verb: str) -> HttpResponse:
         return _show_again(request, conflict_id, form, Banner("bad", "Nothing was changed", text))
     if attempt.outcome in _ENDED and attempt.decision not in _STAYS_OPEN:
         return _outcome_page(request, conflict_id, attempt)
-    return _show_again(request, conflict_id, form, _banner(attempt))
+    kept = {} if attempt.outcome == "needs_second_person" else form
+    return _show_again(request, conflict_id, kept, _banner(attempt))
 
 
 _NOT_RECORDED = Banner(

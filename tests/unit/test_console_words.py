@@ -8,8 +8,10 @@ import pytest
 from ledger.models.conflicts import KINDS as LEDGER_KINDS
 from review import text
 from review.outcomes import GOOD, OUTCOMES, UNKNOWN, words
+from review.reasons import REASONS, in_words
 from review.roles import RIGHT_WORDS, ROLES
 from review.verbs import KINDS, SECOND_PERSON, VERB_RIGHTS, WITHDRAW
+from sweeper.decisions.sweep import TABLE
 
 SQL = Path(__file__).parents[2] / "ledger" / "sql"
 
@@ -61,6 +63,12 @@ def test_every_verb_has_a_right_that_some_role_has_and_words_for_who_lacks_it():
         assert right not in ROLES["viewer"]
         assert RIGHT_WORDS[right]
     assert ROLES["viewer"] < ROLES["operator"] < ROLES["approver"] < ROLES["administrator"]
+
+
+def test_every_reason_of_the_sweep_has_words():
+    """No code word of the decision table reaches a person."""
+    assert {rule.reason for rule in TABLE} <= set(REASONS)
+    assert in_words("a person's own words") == "a person's own words"
 
 
 @pytest.mark.parametrize(

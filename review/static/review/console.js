@@ -95,6 +95,7 @@
     all(".verb", fresh).forEach((verb, place) => {
       const own = all(".verb")[place];
       one("button", own).disabled = one("button", verb).disabled;
+      one("button", own).className = one("button", verb).className;
       one("p", own).replaceChildren(...one("p", verb).childNodes);
     });
     document.documentElement.dataset.drawn = String(Number(document.documentElement.dataset.drawn ?? 0) + 1);

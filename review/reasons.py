@@ -1,0 +1,28 @@
+"""The machine's reasons in words: why the sweeper or the ledger did what it did. Pure."""
+
+from collections.abc import Mapping
+
+REASONS: Mapping[str, str] = {
+    # the sweep's decision table
+    "landed": "there is proof that it landed",
+    "error_replayed": "the provider repeats a stored error, which says nothing of the effect",
+    "not_sent": "it was never marked as sent, so it is safe to start again",
+    "unmarked_may_have_sent": "never marked, but the workflow may send without marking",
+    "query_by_reference": "the provider can be asked by reference",
+    "same_key_again": "the provider refuses a repeat of the same key",
+    "attempts_exhausted": "no attempt is left",
+    "search_by_handle": "the provider can be searched by handle",
+    "settling": "absent so far; the settle window is open",
+    "absent_after_settle": "still absent after the settle window, which is no proof",
+    "lookup_unavailable": "the provider could not be asked often enough",
+    "look_again": "asked again later",
+    "nobody_can_tell": "the provider cannot be asked",
+    # the ledger itself
+    "key_lifetime_over": "the provider may have forgotten the key by now",
+    "dead_letter_was_marked": "a retry of this dead letter could send twice",
+}
+
+
+def in_words(reason: str) -> str:
+    """Say a reason in words; one that is not in the table is a person's own and stays as it is."""
+    return REASONS.get(reason, reason)
