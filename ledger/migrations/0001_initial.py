@@ -1,14 +1,12 @@
 """Create the plain tables, with their constraints and indexes."""
 
 import datetime
-
 import django.contrib.postgres.fields
 import django.db.models.deletion
 import django.db.models.expressions
 import django.db.models.functions.datetime
-from django.db import migrations, models
-
 import ledger.models.base
+from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
@@ -834,6 +832,7 @@ class Migration(migrations.Migration):
                 ("owner_token", models.UUIDField(null=True)),
                 ("owner_kind", models.TextField(null=True)),
                 ("owner_name", models.TextField(null=True)),
+                ("held_natively", models.BooleanField(db_default=False)),
                 ("execution_id", models.TextField(null=True)),
                 ("claimed_at", models.DateTimeField(null=True)),
                 ("heartbeat_at", models.DateTimeField(null=True)),
@@ -1273,6 +1272,40 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="Rule",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("target", models.TextField()),
+                ("name", models.TextField()),
+                (
+                    "fields",
+                    django.contrib.postgres.fields.ArrayField(base_field=models.TextField()),
+                ),
+                ("fn", models.TextField(unique=True)),
+                ("reads", django.contrib.postgres.fields.ArrayField(base_field=models.TextField())),
+                ("source", models.TextField()),
+                ("source_sha256", models.TextField()),
+                (
+                    "registered_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
+                ),
+                ("registered_by", models.TextField()),
+            ],
+            options={
+                "db_table": "rules",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("target", "name"), name="rules_one_name_per_target"
+                    )
+                ],
+            },
+        ),
+        migrations.CreateModel(
             name="Run",
             fields=[
                 ("id", models.UUIDField(primary_key=True, serialize=False)),
@@ -1388,16 +1421,21 @@ class Migration(migrations.Migration):
                 ("revision_column", models.TextField(db_default="revision")),
                 ("status_column", models.TextField(null=True)),
                 ("external", models.BooleanField(db_default=False)),
+                ("client_of", models.TextField(null=True)),
+                ("client_id", models.TextField(null=True)),
             ],
             options={
                 "db_table": "targets",
                 "constraints": [
+                    models.UniqueConstraint(
+                        fields=("client_of", "client_id"), name="targets_one_per_client"
+                    ),
                     models.CheckConstraint(
                         condition=models.Q(
                             ("external", True), ("table__isnull", False), _connector="OR"
                         ),
                         name="targets_table_unless_external",
-                    )
+                    ),
                 ],
             },
         ),

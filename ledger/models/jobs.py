@@ -38,6 +38,7 @@ class Job(GuardedModel):
     owner_token = models.UUIDField(null=True)
     owner_kind = models.TextField(null=True)
     owner_name = models.TextField(null=True)
+    held_natively = models.BooleanField(db_default=False)
     execution_id = models.TextField(null=True)
     claimed_at = models.DateTimeField(null=True)
     heartbeat_at = models.DateTimeField(null=True)

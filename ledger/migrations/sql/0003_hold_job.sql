@@ -13,7 +13,7 @@ BEGIN
         state = 'claimed', attempts = j.attempts + 1, owner_token = p_token,
         owner_kind = 'worker', owner_name = coalesce(p_call.worker, p_call.workflow),
         last_owner_token = coalesce(j.owner_token, j.last_owner_token), instance = p_call.instance,
-        execution_id = p_call.execution_id,
+        execution_id = p_call.execution_id, held_natively = p_call.workflow = '(native)',
         claimed_at = v_now, heartbeat_at = NULL, lease_seconds = p_lease,
         lease_expires_at = v_now + make_interval(secs => p_lease), marker_at = NULL,
         sweeping_at = NULL, settle_until = NULL

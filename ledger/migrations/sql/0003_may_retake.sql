@@ -9,10 +9,9 @@ BEGIN
         RETURN ledger.may_redrive(p_job);
     END IF;
     RETURN coalesce((
-        SELECT p.class = 'forced_unique' OR e.delivery = 'native'
+        SELECT p.class = 'forced_unique' OR p_job.held_natively
             OR (p.unmarked_action = 'requeue' AND w.sends_dominated)
         FROM public.providers p
-        LEFT JOIN public.effects e ON e.name = p_job.effect
         LEFT JOIN public.workflows w ON w.name = p_job.workflow
         WHERE p.name = p_job.provider), false);
 END

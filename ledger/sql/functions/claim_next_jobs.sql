@@ -52,7 +52,7 @@ BEGIN
             UPDATE public.jobs j SET
                 state = 'claimed', attempts = j.attempts + 1, owner_token = v_token,
                 owner_kind = 'worker', owner_name = coalesce(v_call.worker, v_call.workflow),
-                instance = v_call.instance,
+                instance = v_call.instance, held_natively = v_call.workflow = '(native)',
                 execution_id = coalesce(v_call.execution_id, j.execution_id),
                 claimed_at = v_now, heartbeat_at = NULL, marker_at = NULL,
                 lease_expires_at = v_now + make_interval(secs => j.lease_seconds)
