@@ -46,6 +46,10 @@ class QueueFilter(django_filters.FilterSet):  # type: ignore[misc]
         model = QueueItem
         fields = ()
 
+    def filter_queryset(self, queryset: QuerySet[QueueItem]) -> QuerySet[QueueItem]:
+        """Apply the filters; an address with a word nobody knows selects nothing."""
+        return queryset.none() if self.errors else super().filter_queryset(queryset)
+
     def by_tab(self, rows: QuerySet[QueueItem], _name: str, tab: str) -> QuerySet[QueueItem]:
         """Narrow to a tab."""
         return in_tab(rows, tab)
@@ -64,6 +68,8 @@ def _found(text: str) -> Q:
     """Find waiting items by the exact names the indexes know."""
     target, slash, record_key = text.partition("/")
     conflicts = Q(idem_key=text) | Q(job_id=text) | Q(idem_key__in=_keys(text))
+    # A write's key names its record behind the event; only waiting rows are looked through.
+    conflicts |= Q(idem_key__contains=f":{text}#")
     if slash:
         conflicts |= Q(target=target, record_key=record_key)
     number = text.removeprefix("#")

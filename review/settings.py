@@ -159,6 +159,7 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 LOGIN_URL = "admin:login"
+CSRF_FAILURE_VIEW = "review.views.errors.forged"
 
 # -- scheduled work ----------------------------------------------------------------------------
 

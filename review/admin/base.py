@@ -23,6 +23,7 @@ from review.text import shown
 # Counting stops here, so that a list of ten million rows opens like one of ten.
 _COUNT_CAP = 10_000
 _CELL = 120
+_TEXT = 4_000
 
 
 if TYPE_CHECKING:  # generic to the type checker only
@@ -76,6 +77,14 @@ class GuardedAdmin(_Admin):
         """Refuse: the ledger archives, it does not delete."""
         return False
 
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> Any:
+        """Find a row; an address no text column can hold names none."""
+        if "\x00" in object_id:
+            return None
+        return super().get_object(request, object_id, from_field)
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Leave every JSON and binary column in the database."""
         return super().get_queryset(request).defer(*(field.name for field in self._heavy()))
@@ -100,12 +109,17 @@ class GuardedAdmin(_Admin):
         return (queryset.filter(condition) if condition else queryset.none()), False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        """List every column; content columns as bounded previews."""
+        """List every column: content as bounded previews, texts without hidden characters."""
         allowed = request.user.has_perm(VIEW_PAYLOAD)
-        heavy = {field.name: field for field in self._heavy()}
-        names = [field.name for field in self.opts.concrete_fields if field.name not in self.hidden]
+        heavy = {field.name for field in self._heavy()}
         return [
-            _previewer(heavy[name], allowed=allowed) if name in heavy else name for name in names
+            _previewer(field, allowed=allowed)
+            if field.name in heavy
+            else _text(field)
+            if isinstance(field, models.CharField | models.TextField)
+            else field.name
+            for field in self.opts.concrete_fields
+            if field.name not in self.hidden
         ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
@@ -142,6 +156,17 @@ def _previewer(
             return "-"
         seen = preview(field.name, text).preview
         return format_html('<pre class="payload">{}</pre>{}', seen.text, "cut" if seen.cut else "")
+
+    show.__name__ = field.name
+    show.short_description = field.verbose_name  # type: ignore[attr-defined]
+    return show
+
+
+def _text(field: "models.Field[Any, Any]") -> Callable[[Any], str]:
+    """Make the read-only field that shows one stored text of one row, bounded."""
+
+    def show(row: Any) -> str:
+        return shown(getattr(row, field.attname), _TEXT) or "-"
 
     show.__name__ = field.name
     show.short_description = field.verbose_name  # type: ignore[attr-defined]

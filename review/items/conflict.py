@@ -1,5 +1,6 @@
 """Assembles the page of one conflict from the parts its kind needs."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -28,6 +29,7 @@ _MISMATCH_COLUMNS = {
 }
 # An event longer than this is typed anew, not edited in a form field.
 _EVENT_LIMIT = 4_000
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 def find(conflict_id: int) -> Conflict | None:
@@ -88,7 +90,7 @@ def page(conflict: Conflict, user: User, form: Mapping[str, str] | None = None) 
         needs=_needs(offers, around, now),
         inputs=form if form is not None else _first_inputs(conflict, allowed=allowed),
         lock_version=conflict.lock_version,
-        revision_seen=str(around.now.revision) if around.now else conflict.version_found or "",
+        revision_seen=_revision_seen(conflict, around),
         opened_at=conflict.waiting_since or conflict.created_at,
         fields=part,
         send=send,
@@ -96,6 +98,13 @@ def page(conflict: Conflict, user: User, form: Mapping[str, str] | None = None) 
         proposal=proposal,
         decided=decided,
     )
+
+
+def _revision_seen(conflict: Conflict, around: Around) -> str:
+    """Return the version the page shows as now; a store outside has none the ledger can guard."""
+    if around.now:
+        return str(around.now.revision)
+    return "" if conflict.external else conflict.version_found or ""
 
 
 def _needs(offers: list[Offer], around: Around, now: datetime) -> frozenset[str]:
@@ -146,6 +155,8 @@ def _payloads(conflict: Conflict, around: Around, *, allowed: bool) -> list[Payl
     found = []
     if around.job:
         found.append(reading.payload_of_job(around.job, allowed=allowed))
+    if allowed and (kept := _unreadable(conflict)):
+        found.append(kept)
     columns = [("Event", "event")]
     if conflict.kind in ("missing_key", "lost_claim", "lost_record"):
         columns.insert(0, ("What came", "attempted"))
@@ -160,6 +171,15 @@ def _payloads(conflict: Conflict, around: Around, *, allowed: bool) -> list[Payl
             else Payload(label, Preview("", cut=False), hidden=True)
         )
     return found
+
+
+def _unreadable(conflict: Conflict) -> Payload | None:
+    """Preview the bytes of what came where it was no JSON and was kept as it was."""
+    attempted = reading.side(reading.text_of(conflict, "attempted")).value
+    digest = attempted.get("body_sha256") if isinstance(attempted, dict) else None
+    if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+        return None
+    return reading.payload_of_body("What came, byte for byte", bytes.fromhex(digest))
 
 
 def _first_inputs(conflict: Conflict, *, allowed: bool) -> dict[str, str]:

@@ -36,7 +36,7 @@ _DEFERRED: Mapping[str, tuple[str, ...]] = {
 
 def find(source: str, item_id: str) -> Any:
     """Return the row behind an item of another source, JSON deferred, or None."""
-    if source not in MODELS:
+    if source not in MODELS or "\x00" in item_id:
         return None
     rows = MODELS[source].objects.defer(*_DEFERRED.get(source, ()))
     try:

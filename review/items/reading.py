@@ -146,25 +146,8 @@ def payload_of_job(job: Job, *, allowed: bool) -> Payload:
     label = "Payload"
     if not allowed:
         return Payload(label, Preview("", cut=False), hidden=True)
-    if job.body_sha256:
-        body = (
-            PayloadBody.objects.filter(sha256=job.body_sha256)
-            .annotate(
-                head=Func(
-                    F("body"),
-                    Value(1),
-                    Value(PREVIEW_LIMIT + 1),
-                    function="substring",
-                    output_field=BinaryField(),
-                ),
-                size=Length("body"),
-            )
-            .values("head", "size", "parse_error")
-            .first()
-        )
-        if body:
-            text = bytes(body["head"]).decode("utf-8", errors="replace")
-            return preview(label, text, size=body["size"], problem=body["parse_error"] or "")
+    if job.body_sha256 and (kept := payload_of_body(label, bytes(job.body_sha256))):
+        return kept
     stored = (
         Job.objects.filter(pk=job.pk)
         .annotate(text=json_text("payload", PREVIEW_LIMIT))
@@ -172,6 +155,27 @@ def payload_of_job(job: Job, *, allowed: bool) -> Payload:
         .first()
     )
     return preview(label, stored or "", problem="" if stored else "nothing is stored")
+
+
+def payload_of_body(label: str, sha256: bytes) -> Payload | None:
+    """Preview bytes kept under their digest, or nothing where none are kept."""
+    head = Func(
+        F("body"),
+        Value(1),
+        Value(PREVIEW_LIMIT + 1),
+        function="substring",
+        output_field=BinaryField(),
+    )
+    body = (
+        PayloadBody.objects.filter(sha256=sha256)
+        .annotate(head=head, size=Length("body"))
+        .values("head", "size", "parse_error")
+        .first()
+    )
+    if body is None:
+        return None
+    text = bytes(body["head"]).decode("utf-8", errors="replace")
+    return preview(label, text, size=body["size"], problem=body["parse_error"] or "")
 
 
 def preview(

@@ -15,6 +15,12 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _page(request, "You may not do this", f"{text} Nothing was changed.", 403)
 
 
+def forged(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Say that the form was too old or came from elsewhere, and what to do."""
+    text = "This form is too old, or was not sent from here. Nothing was changed. Go back, load "
+    return _page(request, "Not accepted", f"{text}the page again and send it once more.", 403)
+
+
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Say that there is nothing here, and why that may be."""
     told = exception.args[0] if exception.args else None
