@@ -22,8 +22,7 @@ def add_all(api: NinjaAPI) -> None:
         noun = path.split("/")[1]
         router = routers.setdefault(noun, Router(tags=[noun]))
         router.add_api_operation(
-            # An id may hold a slash, so each parameter takes whatever fits.
-            PARAMETER.sub(r"{path:\1}", path),
+            _pattern(path),
             [method],
             _view(operation, path),
             operation_id=operation.name,
@@ -32,6 +31,12 @@ def add_all(api: NinjaAPI) -> None:
         )
     for router in routers.values():
         api.add_router("", router)
+
+
+def _pattern(path: str) -> str:
+    """Return the path as the router reads it: the last parameter may hold slashes, as an id may."""
+    before, brace, after = path.rpartition("{")
+    return f"{before}{{path:{after}" if brace else path
 
 
 def _reachable() -> list[Operation]:

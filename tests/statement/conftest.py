@@ -14,6 +14,7 @@ from tests.support import pgbouncer
 from tests.support.database import Connect, Logins
 from tests.support.doors import Door, open_door
 from tests.support.factories import Shop
+from tests.support.records import Office, open_office
 
 DOORS = ["sql", "python", "http"]
 
@@ -45,6 +46,20 @@ def shop(door: Door, owner_sql: psycopg.Connection) -> Shop:
 def sql_shop(sql_door: Door, owner_sql: psycopg.Connection) -> Shop:
     """Give the shop, reached through the SQL door alone."""
     return Shop(sql_door, owner_sql)
+
+
+@pytest.fixture
+def office(door: Door, owner_sql: psycopg.Connection) -> Iterator[Office]:
+    """Give the shop with its customers, reached through one door after the other."""
+    with open_office(door, owner_sql) as opened:
+        yield opened
+
+
+@pytest.fixture
+def sql_office(sql_door: Door, owner_sql: psycopg.Connection) -> Iterator[Office]:
+    """Give the shop with its customers, reached through the SQL door alone."""
+    with open_office(sql_door, owner_sql) as opened:
+        yield opened
 
 
 @pytest.fixture(params=[*DOORS, *(f"{door}-pooled" for door in DOORS)])

@@ -11,6 +11,9 @@ SILENT = {
     ("lookup_key", "won"),
     ("explain_job", "won"),
     ("explain_job", "lost_claim"),
+    ("read_record", "won"),
+    ("read_record", "lost_record"),
+    ("read_conflict", "won"),
 }
 """Answers that change nothing and lose nothing; so does every ``empty``."""
 FACTS = ("key", "expected_hash", "actual_hash", "row_count", "lock_wait_ms", "duration_ms")

@@ -37,7 +37,7 @@ _NEEDED = {
 # -- registrations -------------------------------------------------------------------------------
 
 
-def insert(owner: psycopg.Connection, table: str, **columns: Any) -> None:
+def insert(owner: psycopg.Connection, table: str, /, **columns: Any) -> None:
     """Insert a row as the owner."""
     owner.execute(
         sql.SQL("INSERT INTO {} ({}) VALUES ({})").format(

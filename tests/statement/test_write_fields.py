@@ -1,0 +1,384 @@
+"""write_fields: a change lands on the revision that was read, or its loss is durable."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.factories import OTHER, SHOP, insert
+from tests.support.records import TABLE, Office, own, stale_sensitive, stale_version
+
+KEY = "write:customers:shop:e#customers/7"
+
+# -- the winning side ----------------------------------------------------------------------------
+
+
+def test_a_write_at_the_revision_that_was_read_lands(office: Office) -> None:
+    """Row, history, key and audit tell the same story."""
+    won = office.write("e", {"plan": "pro", "phone": "2"}, execution_id="81", workflow_version="4")
+    assert (won.outcome, won.idem_key, won.revision) == ("won", KEY, 2)
+    assert (won.conflict_id, won.attempts_left, won.detail) == (None, None, None)
+    row = office.customer()
+    assert (row["plan"], row["phone"], row["credit"], row["revision"]) == ("pro", "2", 10, 2)
+    assert won.record["plan"] == "pro"
+    assert won.record["revision"] == 2
+    kept = office.rows("record_history", record_key="7")
+    assert [(each["revision"], each["by_workflow"]) for each in kept][1] == (2, SHOP)
+    assert kept[1]["changed"] == ["phone", "plan"]
+    (key,) = office.rows("idem", idem_key=KEY)
+    assert (key["status"], key["outcome"], key["result"]["revision"]) == ("done", "success", 2)
+    audit = office.audited("write_fields")
+    assert (audit["outcome"], audit["key"], audit["row_count"]) == ("won", KEY, 1)
+    assert audit["expected_hash"] != audit["actual_hash"]
+    assert (audit["before"], audit["after"]) == (
+        {"plan": "basic", "phone": "+49 30 1"},
+        {"plan": "pro", "phone": "2"},
+    )
+    assert (audit["execution_id"], audit["workflow_version"]) == ("81", "4")
+    assert (audit["target"], audit["record_key"], audit["after_retry"]) == ("customers", "7", False)
+
+
+def test_the_same_event_again_is_a_replay(office: Office) -> None:
+    """Nothing is written twice; other values are pointed out, not written."""
+    office.write("e", {"plan": "pro"})
+    again = office.write("e", {"plan": "pro"})
+    assert (again.outcome, again.revision, again.record["plan"]) == ("replay", 2, "pro")
+    assert again.detail is None
+    other = office.write("e", {"plan": "team"}, expected_revision=2)
+    assert (other.outcome, other.detail) == ("replay", {"values_differ": True})
+    assert (office.customer()["plan"], office.customer()["revision"]) == ("pro", 2)
+    audit = office.audited("write_fields")
+    assert (audit["outcome"], audit["row_count"]) == ("replay", 0)
+
+
+def test_nothing_but_the_store_numbers_a_row(office: Office) -> None:
+    """An UPDATE by hand, an upsert and a row that comes back all go on counting."""
+    assert office.change(revision=9999) == 2
+    for statement in (
+        "INSERT INTO {} (id, revision) VALUES ('7', 5) ON CONFLICT (id) DO NOTHING",
+        "INSERT INTO {} (id, revision) VALUES ('7', 5) ON CONFLICT (id) DO UPDATE SET plan = 'new'",
+        "UPDATE {} SET id = '9' WHERE id = '7'",
+        "UPDATE {} SET id = '7' WHERE id = '9'",
+        "DELETE FROM {}",
+        "INSERT INTO {} (id, plan, revision) VALUES ('7', 'back', 1)",
+    ):
+        office.owner.execute(statement.format(TABLE))
+    assert office.customer()["revision"] == 6
+    kept = [(row["revision"], row["row_data"]["plan"]) for row in office.rows("record_history")]
+    assert kept == [
+        (1, "basic"),
+        (2, "basic"),
+        (3, "new"),
+        (4, "new"),
+        (5, "new"),
+        (6, "back"),
+    ]
+    assert office.write("e", {"plan": "pro"}, expected_revision=6).revision == 7
+
+
+# -- depends_on ----------------------------------------------------------------------------------
+
+
+def test_a_write_that_depends_on_nothing_that_changed_goes_on_top(office: Office) -> None:
+    """What another field became is no reason to ask a person."""
+    office.change(plan="pro")
+    won = office.write("e", {"phone": "2"}, depends_on=["email"])
+    assert (won.outcome, won.revision, won.detail) == ("won", 3, {"rebased_from": 1})
+    assert (office.customer()["plan"], office.customer()["phone"]) == ("pro", "2")
+
+
+@pytest.mark.parametrize(
+    ("changed", "changes", "depends_on"),
+    [
+        ({"phone": "3"}, {"phone": "2"}, []),
+        ({"plan": "pro"}, {"phone": "2"}, ["email", "plan"]),
+        ({"plan": "pro"}, {"phone": "2"}, None),
+        ({"status": "trial"}, {"status": "active"}, ["plan"]),
+        ({"plan": "pro"}, {"credit": 11}, []),
+    ],
+    ids=["field", "dependency", "absent", "status", "sensitive"],
+)
+def test_a_write_that_depends_on_what_changed_is_stale(
+    office: Office, changed: dict[str, Any], changes: dict[str, Any], depends_on: list[str] | None
+) -> None:
+    """The changed fields, the named ones, a status and anything sensitive must be as read."""
+    workflow = SHOP if "phone" in changes else OTHER
+    office.change(**changed)
+    lost = office.write("e", changes, workflow=workflow, depends_on=depends_on)
+    assert lost.outcome == "stale_version"
+    assert office.customer()["revision"] == 2
+
+
+def test_a_gap_in_the_history_is_no_proof(office: Office) -> None:
+    """A version nobody kept may have changed anything."""
+    office.alter("ALTER TABLE {} DISABLE TRIGGER zz_after")
+    office.change(plan="pro")
+    office.alter("ALTER TABLE {} ENABLE TRIGGER zz_after")
+    assert office.write("e", {"phone": "2"}, depends_on=[]).outcome == "stale_version"
+
+
+def test_a_rebased_write_still_obeys_rules_and_moves(office: Office) -> None:
+    """On top is no way around a constraint."""
+    office.change(phone="3")
+    assert office.write("e", {"seats": -1}, depends_on=[]).outcome == "rule_failed"
+    moved = office.write("f", {"status": "closed"}, workflow=OTHER, depends_on=[])
+    assert moved.outcome == "bad_transition"
+
+
+# -- losing to another version -------------------------------------------------------------------
+
+
+def test_a_stale_write_leaves_a_conflict_that_shows_both_sides(office: Office) -> None:
+    """What was read, what is there now, what was tried, and by whom."""
+    office.change(plan="pro")
+    lost = office.write("e", {"plan": "trial"}, execution_id="81")
+    assert (lost.outcome, lost.conflict_state, lost.attempts_left) == (
+        "stale_version",
+        "detected",
+        2,
+    )
+    assert lost.detail == {"version_read": 1, "version_found": 2}
+    row = office.conflict(lost.conflict_id)
+    assert (row["kind"], row["version_read"], row["version_found"]) == ("stale_version", "1", "2")
+    assert (row["base_snapshot"]["plan"], row["current_snapshot"]["plan"]) == ("basic", "pro")
+    assert (row["attempted"], row["event"]) == ({"plan": "trial"}, {"id": "e"})
+    assert (row["workflow"], row["execution_id"], row["row_count"]) == (SHOP, "81", 0)
+    assert office.customer()["plan"] == "pro"
+    audit = office.audited("write_fields")
+    assert (audit["expected_hash"], audit["actual_hash"]) == (
+        row["expected_hash"],
+        row["actual_hash"],
+    )
+    assert (audit["conflict_id"], audit["attempt"], audit["row_count"]) == (row["id"], 1, 0)
+
+
+def test_the_same_revision_again_is_the_same_attempt(office: Office) -> None:
+    """A repeat adds no row and comes no closer to a person."""
+    office.change(plan="pro")
+    first = office.write("e", {"plan": "trial"})
+    again = office.write("e", {"plan": "team"}, attempt=7)
+    assert (again.outcome, again.conflict_id) == ("stale_version", first.conflict_id)
+    assert (again.conflict_state, again.attempts_left) == ("detected", 2)
+    assert len(office.rows("conflicts")) == 1
+
+
+def test_the_third_lost_revision_goes_to_a_person_and_folds_the_others(office: Office) -> None:
+    """One item waits, the key waits with it, and its later writes hear so."""
+    lost = []
+    for revision in (1, 2, 3):
+        office.change(plan=f"pro{revision}")
+        lost.append(office.write("e", {"plan": "trial"}, expected_revision=revision))
+    assert [(each.conflict_state, each.attempts_left) for each in lost] == [
+        ("detected", 2),
+        ("detected", 1),
+        ("open", 0),
+    ]
+    states = [office.conflict(each.conflict_id)["state"] for each in lost]
+    assert states == ["folded", "folded", "open"]
+    assert office.row("idem", KEY)["status"] == "review"
+    waiting = office.owner.execute("SELECT source, item_id FROM review_queue").fetchall()
+    assert waiting == [("conflict", str(lost[2].conflict_id))]
+    later = office.write("e", {"plan": "trial"}, expected_revision=4)
+    assert (later.outcome, later.conflict_id) == ("in_review", lost[2].conflict_id)
+    (opened,) = office.rows("outbox", topic="review.opened")
+    assert opened["payload"]["conflict_id"] == lost[2].conflict_id
+
+
+def test_a_later_win_resolves_the_losses_before_it(office: Office) -> None:
+    """In the same transaction, with the revision that came of it; the audit counts a retry."""
+    office.change(plan="pro")
+    lost = office.write("e", {"plan": "trial"})
+    won = office.write("e", {"plan": "trial"}, expected_revision=2)
+    assert (won.outcome, won.revision) == ("won", 3)
+    row = office.conflict(lost.conflict_id)
+    assert (row["state"], row["resulting_revision"]) == ("auto_resolved", "3")
+    assert office.audited("write_fields")["after_retry"] is True
+
+
+def test_a_sensitive_field_never_waits_for_a_retry(office: Office) -> None:
+    """Its first loss is open at once."""
+    row = office.conflict(stale_sensitive(office))
+    assert (row["state"], row["sensitive"], row["attempt"]) == ("open", True, 1)
+
+
+def test_a_decision_starts_the_count_of_attempts_anew(office: Office) -> None:
+    """A resent write may lose as often again."""
+    conflict = stale_version(office)
+    office.set_policy("write_max_attempts", 3)
+    assert office.decide(conflict, "resend").outcome == "won"
+    lost = office.write("stale", {"plan": "trial"})
+    assert (lost.outcome, lost.attempts_left, lost.conflict_state) == (
+        "stale_version",
+        2,
+        "detected",
+    )
+    assert lost.conflict_id != conflict
+    assert office.write("stale", {"plan": "trial"}, expected_revision=2).outcome == "won"
+    assert office.conflict(conflict)["state"] == "resent"
+
+
+def test_a_revision_from_the_future_is_stale(office: Office) -> None:
+    """Nobody has read what is not written yet, whatever it depends on."""
+    lost = office.write("e", {"plan": "trial"}, expected_revision=5, depends_on=[])
+    assert (lost.outcome, lost.detail["version_found"]) == ("stale_version", 1)
+
+
+# -- losses a retry cannot heal ------------------------------------------------------------------
+
+
+def test_a_field_of_another_workflow_opens_at_once(office: Office) -> None:
+    """Reading a field gives no right to write it."""
+    lost = office.write("e", {"phone": "2", "status": "trial"})
+    assert (lost.outcome, lost.conflict_state) == ("not_owner_of_field", "open")
+    assert lost.detail == {"field": "status"}
+    assert office.customer()["phone"] == "+49 30 1"
+
+
+def test_a_backward_move_is_caught_with_a_fresh_revision(office: Office) -> None:
+    """The move is judged by the status that is there; the answer says where it may go."""
+    office.change(status="trial")
+    lost = office.write("e", {"status": "new"}, workflow=OTHER, expected_revision=2)
+    assert (lost.outcome, lost.conflict_state) == ("bad_transition", "open")
+    assert lost.detail == {"from": "trial", "to": "new", "allowed": ["active"]}
+    assert (
+        office.write("f", {"status": "active"}, workflow=OTHER, expected_revision=2).revision == 3
+    )
+
+
+def test_a_move_may_belong_to_one_workflow(office: Office) -> None:
+    """Neither written nor offered to another."""
+    own(office.owner, SHOP, "status")
+    insert(
+        office.owner,
+        "allowed_transitions",
+        machine="customers.status",
+        from_state="new",
+        to_state="closed",
+        workflow=OTHER,
+    )
+    lost = office.write("e", {"status": "closed"})
+    assert (lost.outcome, lost.detail["allowed"]) == ("bad_transition", ["trial"])
+    assert office.write("f", {"status": "closed"}, workflow=OTHER).outcome == "won"
+
+
+def test_a_rule_of_the_table_opens_at_once(office: Office) -> None:
+    """The constraint is named and the row is as it was."""
+    lost = office.write("e", {"plan": "pro", "seats": -1})
+    assert (lost.outcome, lost.conflict_state) == ("rule_failed", "open")
+    assert lost.detail["constraint"] == f"{TABLE}_seats_check"
+    assert (office.customer()["plan"], office.customer()["revision"]) == ("basic", 1)
+    assert office.conflict(lost.conflict_id)["detail"] == lost.detail
+
+
+def test_a_record_that_is_not_there_opens_at_once(office: Office) -> None:
+    """Nothing is created; the conflict has no other side."""
+    lost = office.write("e", {"plan": "pro"}, record_key="8")
+    assert (lost.outcome, lost.conflict_state) == ("lost_record", "open")
+    row = office.conflict(lost.conflict_id)
+    assert (row["current_snapshot"], row["actual_hash"]) == (None, "(none)")
+
+
+# -- the key -------------------------------------------------------------------------------------
+
+
+def test_the_same_event_for_other_fields_is_another_content(office: Office) -> None:
+    """It goes to a person with its record; the same again adds no second item."""
+    office.write("e", {"plan": "pro"})
+    lost = office.write("e", {"phone": "2"}, expected_revision=2)
+    assert lost.outcome == "payload_mismatch"
+    row = office.conflict(lost.conflict_id)
+    assert (row["target"], row["record_key"], row["attempted"]) == (
+        "customers",
+        "7",
+        {"phone": "2"},
+    )
+    again = office.write("e", {"phone": "3"}, expected_revision=2)
+    assert (again.outcome, again.conflict_id) == ("payload_mismatch", lost.conflict_id)
+    assert office.customer()["phone"] == "+49 30 1"
+
+
+def test_an_event_without_its_key_is_parked_with_its_record(office: Office) -> None:
+    """Nothing is written; the same item is parked once."""
+    lost = office.write(" ", {"plan": "pro"})
+    assert (lost.outcome, lost.detail["path"]) == ("missing_key", "event.id")
+    assert lost.conflict_id == lost.detail["conflict_id"]
+    row = office.conflict(lost.conflict_id)
+    assert (row["target"], row["record_key"], row["version_read"]) == ("customers", "7", "1")
+    assert row["attempted"] == {"plan": "pro"}
+    assert office.write(" ", {"plan": "pro"}).conflict_id == lost.conflict_id
+    assert office.rows("idem") == []
+
+
+def test_the_executions_own_id_is_no_key(office: Office) -> None:
+    """It is new at every retry."""
+    lost = office.write("81", {"plan": "pro"}, execution_id="81")
+    assert (lost.outcome, lost.detail["path"]) == ("key_is_run_identity", "event.id")
+    assert office.rows("idem") == office.rows("conflicts") == []
+
+
+def test_a_long_key_is_kept_as_a_digest(office: Office) -> None:
+    """Two long events of one record stay two keys that fit."""
+    events = ["e" * 220 + tail for tail in ("1", "2")]
+    keys = []
+    for number, event in enumerate(events):
+        won = office.write(event, {"plan": event[-1]}, expected_revision=number + 1)
+        assert won.outcome == "won"
+        keys.append(won.idem_key)
+    assert len(set(keys)) == 2
+    assert all(len(key) <= 255 for key in keys)
+
+
+def test_a_named_effect_gives_its_own_keys(office: Office) -> None:
+    """One event may write a record once for each effect of the workflow."""
+    insert(office.owner, "effects", name="renew", workflow=SHOP, provider="(database)")
+    insert(office.owner, "key_specs", effect="renew", version=1, fields=["id"], canon=["raw"])
+    assert office.write("e", {"plan": "pro"}).outcome == "won"
+    won = office.write("e", {"plan": "team"}, expected_revision=2, effect="renew")
+    assert (won.outcome, won.idem_key) == ("won", "renew:e#customers/7")
+
+
+# -- who and where -------------------------------------------------------------------------------
+
+
+def test_an_unknown_target_or_effect_stores_nothing(office: Office) -> None:
+    """Calling again after registering is right."""
+    assert office.write("e", {"plan": "pro"}, target="leads").outcome == "unknown_target"
+    insert(office.owner, "targets", name="airtable", external=True)
+    assert office.write("e", {"plan": "pro"}, target="airtable").outcome == "unknown_target"
+    assert office.write("e", {"plan": "pro"}, effect="nope").outcome == "unknown_effect"
+    assert office.rows("idem") == office.rows("conflicts") == []
+
+
+def test_an_effect_of_another_workflow_is_refused(office: Office) -> None:
+    """A workflow cannot spend somebody else's keys."""
+    refused = office.write("e", {"plan": "pro"}, effect=f"write:customers:{OTHER}")
+    assert refused.outcome == "wrong_role"
+
+
+def test_a_table_that_went_away_is_no_target(office: Office) -> None:
+    """An operator's change of the table is answered, not raised."""
+    office.alter("ALTER TABLE {} RENAME TO gone")
+    assert office.write("e", {"plan": "pro"}).outcome == "unknown_target"
+    office.alter("ALTER TABLE gone RENAME TO {}")
+    office.alter("ALTER TABLE {} RENAME COLUMN id TO number")
+    assert office.write("e", {"plan": "pro"}).outcome == "unknown_target"
+
+
+def test_a_login_of_one_workflow_cannot_be_another(sql_office: Office) -> None:
+    """Over SQL the login decides, whatever the argument says."""
+    session = sql_office.door._session("write_fields")  # type: ignore[attr-defined]
+    sql_office.owner.execute(
+        "UPDATE workflows SET db_role = %s WHERE name = 'other'", [session.info.user]
+    )
+    assert sql_office.write("e", {"plan": "pro"}).outcome == "wrong_role"
+    given = sql_office.given("e", {"plan": "pro"})
+    del given["workflow"]
+    assert sql_office.door.call("write_fields", **given).outcome == "won"
+    assert sql_office.audited("write_fields")["workflow"] == OTHER
+
+
+def test_an_unregistered_workflow_may_nothing(sql_office: Office) -> None:
+    """Not even be named in the audit as if it existed."""
+    assert sql_office.write("e", {"plan": "pro"}, workflow="nobody").outcome == "wrong_role"
+    assert sql_office.audited("write_fields")["workflow"] is None
+    sql_office.owner.execute("UPDATE workflows SET enabled = false WHERE name = 'shop'")
+    assert sql_office.write("e", {"plan": "pro"}).outcome == "wrong_role"

@@ -1,0 +1,319 @@
+"""Records for tests: customers that two workflows write, and a conflict of every kind.
+
+Registrations are inserted as the owner, their operations have tests of their own. Conflicts come to
+be as they do outside: by operations that lose.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+
+from tests.support.doors import Door
+from tests.support.factories import (
+    BLIND,
+    FORCED,
+    OTHER,
+    SHOP,
+    Shop,
+    claimed,
+    completed,
+    in_review,
+    insert,
+    order,
+)
+
+TARGET = "customers"
+OWNED = {
+    SHOP: ("phone", "plan", "seats", "tags", "born", "email"),
+    OTHER: ("plan", "status", "credit"),
+}
+"""Both own the plan; the credit is sensitive."""
+MOVES = (("new", "trial"), ("trial", "active"), ("active", "closed"))
+ANNA, BERT = "anna", "bert"
+
+TABLE = "office_customers"
+_COLUMNS = """
+    id text PRIMARY KEY, phone text, plan text, status text, email text UNIQUE, born date,
+    credit numeric(10, 2), seats integer CHECK (seats >= 0), tags jsonb, revision bigint NOT NULL
+"""
+_TRIGGER = (
+    "CREATE TRIGGER zz_{0} {0} INSERT OR UPDATE ON {1} FOR EACH ROW"
+    " EXECUTE FUNCTION ledger.bump_revision('customers', 'id', 'revision')"
+)
+
+
+def make_customers(owner: psycopg.Connection) -> None:
+    """Make the table unless it is there, with one customer at revision 1."""
+    if owner.execute("SELECT to_regclass(%s)", [f"public.{TABLE}"]).fetchone() == (None,):
+        owner.execute(f"CREATE TABLE public.{TABLE} ({_COLUMNS})")
+        for when in ("before", "after"):
+            owner.execute(_TRIGGER.format(when, f"public.{TABLE}"))
+    insert(
+        owner,
+        TABLE,
+        id="7",
+        phone="+49 30 1",
+        plan="basic",
+        status="new",
+        credit=10,
+        seats=3,
+        revision=0,
+    )
+
+
+def own(owner: psycopg.Connection, workflow: str, *fields: str, **columns: Any) -> None:
+    """Let a workflow write fields of the customers."""
+    for field in fields:
+        row = {"target": TARGET, "workflow": workflow, "exclusive": False, **columns}
+        insert(owner, "field_ownership", field=field, **row)
+
+
+def make_write_effect(owner: psycopg.Connection, workflow: str) -> None:
+    """Register the effect that a deploy makes for a workflow's writes."""
+    name = f"write:{TARGET}:{workflow}"
+    insert(owner, "effects", name=name, workflow=workflow, provider="(database)", kind="replace")
+    insert(
+        owner, "key_specs", effect=name, version=1, mode="event_id", fields=["id"], canon=["raw"]
+    )
+
+
+class Office(Shop):
+    """The shop with customers, written by it and by the workflow next door."""
+
+    def __init__(self, door: Door, owner: psycopg.Connection) -> None:
+        """Register everything."""
+        super().__init__(door, owner)
+        make_customers(owner)
+        self.altered = False
+        insert(owner, "targets", name=TARGET, table=f"public.{TABLE}", status_column="status")
+        for workflow, fields in OWNED.items():
+            own(owner, workflow, *(field for field in fields if field != "credit"))
+            make_write_effect(owner, workflow)
+        own(owner, OTHER, "credit", sensitive=True)
+        for before, after in MOVES:
+            machine = f"{TARGET}.status"
+            insert(owner, "allowed_transitions", machine=machine, from_state=before, to_state=after)
+
+    def given(self, event: Any, changes: dict[str, Any], **more: Any) -> dict[str, Any]:
+        """Return the members of a write of the one customer."""
+        return {
+            "workflow": SHOP,
+            "target": TARGET,
+            "record_key": "7",
+            "expected_revision": 1,
+            "event": {"id": event},
+            "changes": changes,
+            **more,
+        }
+
+    def write(self, event: Any, changes: dict[str, Any], **more: Any) -> Any:
+        """Write the one customer, whatever the answer; see that it left one audit row."""
+        return self.call("write_fields", **self.given(event, changes, **more))
+
+    def alter(self, statement: str) -> None:
+        """Change the table itself, named in braces; it is made anew for the next test."""
+        self.altered = True
+        self.owner.execute(statement.format(TABLE))
+
+    def change(self, **changes: Any) -> int:
+        """Change the customer beside the ledger; return the revision after it."""
+        names = ", ".join(f"{name} = %s" for name in changes)
+        row = self.owner.execute(
+            f"UPDATE {TABLE} SET {names} WHERE id = '7' RETURNING revision",  # noqa: S608 - ours
+            list(changes.values()),
+        ).fetchone()
+        assert row
+        return int(row[0])
+
+    def customer(self) -> dict[str, Any]:
+        """Return the one customer."""
+        return self.row(TABLE, "7")
+
+    def conflict(self, conflict_id: int) -> dict[str, Any]:
+        """Return the row of a conflict."""
+        return self.row("conflicts", str(conflict_id))
+
+    def audited(self, operation: str) -> dict[str, Any]:
+        """Return the newest audit row of an operation."""
+        return self.rows("audit_events", op=operation)[-1]
+
+    def set_policy(self, name: str, value: Any) -> None:
+        """Set a policy as the owner."""
+        self.owner.execute(
+            "UPDATE policies SET value = to_jsonb(%s) WHERE name = %s", [value, name]
+        )
+
+    def decision(self, conflict_id: int, decision: str, **more: Any) -> dict[str, Any]:
+        """Return the members of a decision at the version the conflict has now."""
+        return {
+            "actor": ANNA,
+            "conflict_id": conflict_id,
+            "lock_version": self.conflict(conflict_id)["lock_version"],
+            "decision": decision,
+            "reason": "looked at it",
+            **more,
+        }
+
+    def decide(self, conflict_id: int, decision: str, **more: Any) -> Any:
+        """Decide a conflict, whatever the answer; see that it left one audit row."""
+        return self.call("decide_conflict", **self.decision(conflict_id, decision, **more))
+
+    def second(self, operation: str, conflict_id: int, **more: Any) -> Any:
+        """Approve, reject or withdraw a decision at the version the conflict has now."""
+        given = {
+            "actor": BERT,
+            "conflict_id": conflict_id,
+            "lock_version": self.conflict(conflict_id)["lock_version"],
+            "reason": "saw it too",
+        }
+        return self.call(operation, **(given | more))
+
+
+@contextmanager
+def open_office(door: Door, owner: psycopg.Connection) -> Iterator[Office]:
+    """Give the shop with its customers; their table is gone afterwards."""
+    office = Office(door, owner)
+    yield office
+    owner.execute(f"DROP TABLE {TABLE} CASCADE" if office.altered else f"DELETE FROM {TABLE}")  # noqa: S608
+
+
+# -- one conflict of every kind, open ------------------------------------------------------------
+
+
+def stale_version(office: Office, **changes: Any) -> int:
+    """Lose a write to a change that came before."""
+    office.set_policy("write_max_attempts", 1)
+    office.change(plan="pro")
+    return _opened(office.write("stale", changes or {"plan": "trial"}), "stale_version")
+
+
+def stale_sensitive(office: Office) -> int:
+    """Lose a write of a sensitive field."""
+    office.change(plan="pro")
+    return _opened(office.write("credit", {"credit": 99}, workflow=OTHER), "stale_version")
+
+
+def rule_failed(office: Office) -> int:
+    """Write what a constraint of the table refuses."""
+    return _opened(office.write("rule", {"seats": -1}), "rule_failed")
+
+
+def not_owner_of_field(office: Office) -> int:
+    """Write a field of the other workflow."""
+    return _opened(office.write("owner", {"status": "trial"}), "not_owner_of_field")
+
+
+def bad_transition(office: Office) -> int:
+    """Move a status where it may not go."""
+    lost = office.write("move", {"status": "closed"}, workflow=OTHER)
+    return _opened(lost, "bad_transition")
+
+
+def lost_record(office: Office) -> int:
+    """Write a record that is not there."""
+    return _opened(office.write("gone", {"plan": "pro"}, record_key="8"), "lost_record")
+
+
+def unknown_send(office: Office) -> int:
+    """Send through a blind provider and never hear of it again."""
+    job = in_review(office, BLIND)
+    (conflict,) = office.rows("conflicts", job_id=job.job_id)
+    return int(conflict["id"])
+
+
+def missing_key(office: Office) -> int:
+    """Bring an item whose event has no id."""
+    lost = office.call("claim_job", **order(FORCED, None))
+    assert lost.outcome == "missing_key", lost
+    return int(lost.detail["conflict_id"])
+
+
+def missing_key_of_write(office: Office) -> int:
+    """Write a record for an event that has no id."""
+    lost = office.write(None, {"plan": "trial"})
+    assert lost.outcome == "missing_key", lost
+    return int(lost.conflict_id)
+
+
+def payload_mismatch(office: Office) -> int:
+    """Bring a finished event again with other content."""
+    completed(office)
+    lost = office.claim(payload={"amount": 41})
+    assert lost.outcome == "payload_mismatch", lost
+    return int(lost.detail["conflict_id"])
+
+
+def payload_mismatch_of_write(office: Office, **changes: Any) -> int:
+    """Write a record twice for one event, with other fields the second time."""
+    workflow = OTHER if "credit" in changes else SHOP
+    assert office.write("twice", {"plan": "pro"}, workflow=workflow).outcome == "won"
+    lost = office.write("twice", changes or {"phone": "2"}, workflow=workflow, expected_revision=2)
+    assert lost.outcome == "payload_mismatch", lost
+    return int(lost.conflict_id)
+
+
+def result_mismatch(office: Office) -> int:
+    """Finish twice with different results."""
+    job = completed(office)
+    lost = office.call("complete_job", **job.mine, result={"ok": 2})
+    assert lost.outcome == "result_mismatch", lost
+    return int(lost.detail["conflict_id"])
+
+
+def lost_claim(office: Office) -> int:
+    """Bring an event again whose job vanished."""
+    job = claimed(office)
+    office.owner.execute("DELETE FROM jobs WHERE id = %s", [job.job_id])
+    lost = office.claim()
+    assert lost.outcome == "lost_claim", lost
+    return int(lost.detail["conflict_id"])
+
+
+def posted(office: Office, **more: Any) -> int:
+    """Report a lost write of a store outside."""
+    given = {
+        "kind": "stale_version",
+        "target": "airtable",
+        "record_key": "rec1",
+        "attempted": {"plan": "trial"},
+        "base": {"plan": "basic"},
+        "current": {"plan": "pro"},
+        "version_read": "v1",
+        "version_found": "v2",
+        "event": {"id": "e1"},
+    }
+    answer = office.call("post_conflict", **(given | more))
+    assert answer.outcome == "inserted", answer
+    return int(answer.conflict_id)
+
+
+MAKE: dict[str, Callable[[Office], int]] = {
+    make.__name__: make
+    for make in (
+        stale_version,
+        rule_failed,
+        not_owner_of_field,
+        bad_transition,
+        lost_record,
+        unknown_send,
+        missing_key,
+        missing_key_of_write,
+        payload_mismatch,
+        payload_mismatch_of_write,
+        result_mismatch,
+        lost_claim,
+    )
+}
+"""By name; a kind whose keys may belong to a job or to a write is there twice."""
+
+
+def kind_of(name: str) -> str:
+    """Return the kind of a maker."""
+    return name.removesuffix("_of_write")
+
+
+def _opened(lost: Any, outcome: str) -> int:
+    assert (lost.outcome, lost.conflict_state) == (outcome, "open"), lost
+    return int(lost.conflict_id)
