@@ -12,6 +12,7 @@ DECLARE
     v_token uuid;
     v_ref text := p_arg ->> 'provider_ref';
     v_rows integer := 0;
+    v_now timestamptz;
 BEGIN
     IF v_call.refused IS NOT NULL THEN
         outcome := v_call.refused;
@@ -29,10 +30,10 @@ BEGIN
         outcome := 'replay';
     ELSIF outcome IS NULL THEN
         -- A receipt proves a send, so an unmarked job counts as marked from here on.
+        v_now := clock_timestamp();
         UPDATE public.jobs j SET
-            provider_ref = v_ref, receipt_at = clock_timestamp(),
-            marker_at = coalesce(j.marker_at, clock_timestamp()),
-            first_marked_at = coalesce(j.first_marked_at, clock_timestamp())
+            provider_ref = v_ref, receipt_at = v_now, marker_at = coalesce(j.marker_at, v_now),
+            first_marked_at = coalesce(j.first_marked_at, v_now)
         WHERE j.id = v_job.id AND j.owner_token = v_token
         RETURNING j.version INTO version;
         PERFORM ledger.keep_evidence(v_job.id, v_job.send_no, 'receipt',

@@ -15,6 +15,7 @@ DECLARE
     v_locked record;
     v_job public.jobs;
     v_conflict bigint;
+    v_now timestamptz;
 BEGIN
     IF v_call.refused IS NOT NULL THEN
         outcome := v_call.refused;
@@ -55,9 +56,10 @@ BEGIN
         END IF;
     END IF;
     IF outcome IS NULL THEN
+        v_now := clock_timestamp();
         UPDATE public.jobs j SET
-            marker_at = coalesce(j.marker_at, clock_timestamp()),
-            first_marked_at = coalesce(j.first_marked_at, clock_timestamp()),
+            marker_at = coalesce(j.marker_at, v_now),
+            first_marked_at = coalesce(j.first_marked_at, v_now),
             send_no = j.send_no + 1,
             execution_id = coalesce(v_call.execution_id, j.execution_id)
         WHERE j.id = v_job.id AND j.owner_token = v_job.owner_token AND j.version = v_job.version

@@ -35,13 +35,14 @@ BEGIN
     ELSE
         v_over := v_message.created_at
             < clock_timestamp() - ledger.seconds('outbox_retry_horizon_s');
+        given_up := v_over;
+        outcome := CASE WHEN v_message.last_error = left(p_arg ->> 'error', 2000)
+            AND (v_message.given_up_at IS NOT NULL) = v_over THEN 'replay' ELSE 'won' END;
         UPDATE public.outbox o SET
             last_error = left(p_arg ->> 'error', 2000), lock_version = o.lock_version + 1,
             given_up_at = CASE WHEN v_over THEN clock_timestamp() END,
             waiting_since = CASE WHEN v_over THEN clock_timestamp() END
-        WHERE o.id = v_message.id;
-        given_up := v_over;
-        outcome := 'won';
+        WHERE o.id = v_message.id AND outcome = 'won';
     END IF;
     outcome := ledger.audit(v_call, outcome,
         coalesce(v_message.topic || ':' || v_message.key, '(none)'), '(none)',
