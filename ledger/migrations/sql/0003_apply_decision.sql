@@ -19,9 +19,6 @@ BEGIN
     p_close := p_close || jsonb_build_object('state', v_state);
     IF v_state = 'review' THEN
         conflict_id := ledger.send_to_review(p_call, p_job, p_arg ->> 'reason', p_close);
-        UPDATE public.jobs j
-        SET last_close = p_close || jsonb_build_object('conflict_id', conflict_id)
-        WHERE j.id = p_job.id;
         RETURN;
     END IF;
     IF v_state = 'done' THEN

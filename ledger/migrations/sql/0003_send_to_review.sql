@@ -5,20 +5,16 @@ CREATE OR REPLACE FUNCTION ledger.send_to_review(
 )
 RETURNS bigint LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    v_job public.jobs;
     v_call ledger.call := p_call;
+    v_conflict bigint;
 BEGIN
-    UPDATE public.jobs j SET state = 'review', last_close = p_close
-    WHERE j.id = p_job.id RETURNING j.* INTO v_job;
-    UPDATE public.idem i SET status = 'review' WHERE i.idem_key = p_job.idem_key;
-    PERFORM ledger.end_letters(p_job.id, p_call.op);
     v_call.workflow := p_job.workflow;
     v_call.workflow_version := p_job.workflow_version;
     v_call.execution_id := p_job.execution_id;
     v_call.instance := p_job.instance;
-    RETURN (ledger.raise_conflict(
+    v_conflict := (ledger.raise_conflict(
         v_call, 'unknown_send', 'open',
-        ledger.hash(jsonb_build_array('unknown_send', p_job.idem_key, v_job.version)),
+        ledger.hash(jsonb_build_array('unknown_send', p_job.idem_key, p_job.version + 1)),
         p_job.payload_hash, '(none)', jsonb_build_object('value', p_job.payload),
         p_job_id => p_job.id, p_idem_key => p_job.idem_key, p_effect => p_job.effect,
         p_effect_version => p_job.effect_version, p_event => p_job.event,
@@ -34,6 +30,12 @@ BEGIN
             'send_no', p_job.send_no, 'resends', p_job.resends, 'lookups', p_job.lookups,
             'lookup_errors', p_job.lookup_errors, 'last_error', left(p_job.last_error, 2000)),
         p_detail => jsonb_build_object('reason', p_reason))).conflict_id;
+    UPDATE public.jobs j SET
+        state = 'review', last_close = p_close || jsonb_build_object('conflict_id', v_conflict)
+    WHERE j.id = p_job.id;
+    UPDATE public.idem i SET status = 'review' WHERE i.idem_key = p_job.idem_key;
+    PERFORM ledger.end_letters(p_job.id, p_call.op);
+    RETURN v_conflict;
 END
 $$;
 COMMENT ON FUNCTION ledger.send_to_review(ledger.call, public.jobs, text, jsonb) IS

@@ -36,12 +36,12 @@ BEGIN
         AND (p_arg ->> 'value')::numeric NOT BETWEEN 5 AND 86400 THEN
         outcome := 'rule_failed';
         detail := '{"hint": "a lease lasts from 5 to 86,400 seconds"}';
-    ELSIF (p_arg ->> 'version')::bigint <> v_old.version THEN
-        outcome := 'stale_version';
-        detail := jsonb_build_object('version', v_old.version, 'value', v_old.value);
     ELSIF v_old.value = p_arg -> 'value' THEN
         outcome := 'replay';
         version := v_old.version;
+    ELSIF (p_arg ->> 'version')::bigint <> v_old.version THEN
+        outcome := 'stale_version';
+        detail := jsonb_build_object('version', v_old.version, 'value', v_old.value);
     ELSE
         UPDATE public.policies p SET
             value = p_arg -> 'value', source = 'operator', set_by = v_call.actor,

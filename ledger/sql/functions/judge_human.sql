@@ -1,4 +1,5 @@
 -- judge_human: what stands against a person's decision on a locked conflict; NULL when nothing.
+-- The same person's same proposal again is the same proposal: it still waits for somebody else.
 CREATE OR REPLACE FUNCTION ledger.judge_human(
     p_conflict public.conflicts, p_job public.jobs, p_arg jsonb,
     OUT verdict text, OUT detail jsonb
@@ -27,6 +28,10 @@ BEGIN
         verdict := 'bad_transition';
         detail := jsonb_build_object('kind', p_conflict.kind, 'state', p_conflict.state,
             'decision', p_arg -> 'decision');
+    ELSIF p_conflict.proposed = p_arg - 'actor' - 'lock_version'
+        AND p_conflict.proposed_by = p_arg ->> 'actor' THEN
+        verdict := 'needs_second_person';
+        detail := jsonb_build_object('proposed_at', p_conflict.proposed_at);
     ELSIF p_conflict.lock_version <> (p_arg ->> 'lock_version')::bigint THEN
         verdict := 'stale_version';
         detail := jsonb_build_object('lock_version', p_conflict.lock_version,

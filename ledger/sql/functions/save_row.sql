@@ -34,16 +34,18 @@ BEGIN
             INTO v_new USING v_given;
         END LOOP;
         p_call.locked_at := clock_timestamp();
-        IF coalesce(v_old, v_new) IS NULL
-            OR (v_old ->> 'version')::bigint <> (p_arg ->> 'version')::bigint THEN
-            outcome := 'stale_version';
-            detail := jsonb_build_object('version', v_old -> 'version');
-        ELSIF v_new IS NOT NULL THEN
-            outcome := 'won';
-        ELSE
+        IF v_new IS NULL AND v_old IS NOT NULL THEN
             EXECUTE format('SELECT to_jsonb(jsonb_populate_record(NULL::public.%I, $1))', p_table)
             INTO v_new USING v_old || v_given;
-            outcome := CASE WHEN v_new = v_old THEN 'replay' ELSE 'won' END;
+        END IF;
+        outcome := CASE WHEN v_new IS NULL THEN 'stale_version'
+            WHEN v_new = v_old THEN 'replay'
+            WHEN (v_old ->> 'version')::bigint <> (p_arg ->> 'version')::bigint
+                THEN 'stale_version'
+            ELSE 'won' END;
+        IF outcome = 'stale_version' THEN
+            detail := jsonb_build_object('version', v_old -> 'version');
+            v_new := NULL;
         END IF;
         IF outcome = 'won' AND v_old IS NOT NULL THEN
             EXECUTE format(
