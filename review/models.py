@@ -30,7 +30,6 @@ class QueueItem(models.Model):
             ("abandon", "Give an item up"),
             ("look_again", "Ask a provider again"),
             ("approve", "Confirm or reject what another person proposed"),
-            ("administer", "Change policies, providers and the people who work here"),
         )
 
     def __str__(self) -> str:

@@ -9,7 +9,7 @@ from django.views.generic import RedirectView
 
 from review.policy import policies
 from review.queue import waiting_count
-from review.roles import VIEW
+from review.rights import VIEW
 
 # What the header leads to: label, name of the address, right.
 _PAGES = (

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from review.roles import ABANDON, APPROVE, LOOK_AGAIN, RESEND, RESOLVE
+from review.rights import ABANDON, APPROVE, LOOK_AGAIN, RESEND, RESOLVE
 
 # What the form must hold for a decision, beside the lock_version it always carries.
 REASON: Final = "reason"

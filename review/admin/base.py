@@ -17,7 +17,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from review.items.reading import json_text, preview
-from review.roles import VIEW, VIEW_PAYLOAD
+from review.rights import VIEW, VIEW_PAYLOAD
 from review.text import shown
 
 # Counting stops here, so that a list of ten million rows opens like one of ten.

@@ -18,7 +18,7 @@ from review.items.page import FieldPart, ItemPage, Offer, Payload
 from review.items.places import places
 from review.items.stories import Story
 from review.jsonvalue import Preview
-from review.roles import VIEW_PAYLOAD
+from review.rights import VIEW_PAYLOAD
 from review.text import shown
 from review.verbs import KINDS, RISK, SECOND_PERSON, UNKNOWN_KIND, WITHDRAW
 

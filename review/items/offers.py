@@ -11,7 +11,7 @@ from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.urls import reverse
 
 from review.items.page import Offer
-from review.roles import RIGHT_WORDS
+from review.rights import RIGHT_WORDS
 from review.verbs import AS_SHOWN, Decision
 
 type User = AbstractUser | AnonymousUser

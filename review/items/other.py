@@ -15,7 +15,7 @@ from review.items.offers import User
 from review.items.page import Chip, Fact, ItemPage, Payload
 from review.items.stories import bold
 from review.jsonvalue import PREVIEW_LIMIT, Preview
-from review.roles import VIEW_PAYLOAD
+from review.rights import VIEW_PAYLOAD
 from review.text import counted, shown
 from review.verbs import OTHER_SOURCES, kind_of
 

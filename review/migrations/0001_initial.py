@@ -42,7 +42,6 @@ class Migration(migrations.Migration):
                     ("abandon", "Give an item up"),
                     ("look_again", "Ask a provider again"),
                     ("approve", "Confirm or reject what another person proposed"),
-                    ("administer", "Change policies, providers and the people who work here"),
                 ],
                 "managed": False,
                 "default_permissions": (),

@@ -9,8 +9,9 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
+from review import undo
 from review.items.offers import lacking
-from review.roles import VIEW
+from review.rights import VIEW
 
 
 def render(
@@ -19,7 +20,10 @@ def render(
     """Render a page with the header, the banner and the rights of the site."""
     request.current_app = admin.site.name
     return TemplateResponse(
-        request, template, {**admin.site.each_context(request), **context}, status=status
+        request,
+        template,
+        {**admin.site.each_context(request), "undo_line": undo.pending(request), **context},
+        status=status,
     )
 
 

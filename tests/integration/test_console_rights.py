@@ -14,7 +14,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from ledger.models import AuditEvent, Conflict, Job
 from review.queue import item_url
-from review.roles import ROLES
+from review.rights import ROLES
 from review.verbs import VERB_RIGHTS
 from tests.support import desk, losses
 from tests.support.lab import Lab, running_lab

@@ -9,7 +9,7 @@ from ledger.models.conflicts import KINDS as LEDGER_KINDS
 from review import text
 from review.outcomes import GOOD, OUTCOMES, UNKNOWN, words
 from review.reasons import REASONS, in_words
-from review.roles import RIGHT_WORDS, ROLES
+from review.rights import RIGHT_WORDS, ROLES
 from review.verbs import KINDS, SECOND_PERSON, VERB_RIGHTS, WITHDRAW
 from sweeper.decisions.sweep import TABLE
 

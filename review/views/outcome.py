@@ -1,0 +1,154 @@
+"""What came of a verb, in plain English: the page of its own, or the banner above the item."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+
+from review import undo
+from review.actions.base import Attempt
+from review.filters import QueueFilter
+from review.items import conflict as conflict_page
+from review.items.page import Banner, ItemPage
+from review.items.stories import version
+from review.models import QueueItem
+from review.outcomes import NEEDS, words
+from review.queue import item_url, next_after
+from review.text import listed, shown
+from review.views.frame import render, selection
+from review.views.item import get_conflict
+
+# After these the item is closed or out of reach: a page of its own. After the others it is still
+# open, and is shown again as it is now.
+_CLOSING = frozenset(
+    {"won", "already_decided", "already_terminal", "already_done", "replay", "inserted"}
+)
+_STAYS_OPEN = frozenset({"look_again", "reject", "withdraw"})
+
+# What a won decision did, in one sentence; never shown for anything but won.
+_WON: Mapping[str, str] = {
+    "apply": "The attempted values were written.",
+    "merge": "Your choice was written.",
+    "keep": "Nothing was written; what stands, stays.",
+    "accept_new": "The new content stands now.",
+    "landed": "The job is closed as done. Nothing was sent.",
+    "not_landed": "The job is closed as not sent. Nothing was sent.",
+    "resend": "It is given back to be done again, under the same key.",
+    "abandon": "It is given up. Nothing was written or sent.",
+    "approve": "The proposal was carried out.",
+}
+_TOLD = "Nothing was written here; the workflow is told what the record must hold now."
+
+
+def closes(attempt: Attempt) -> bool:
+    """Say whether the verb's answer ends the work on this item."""
+    return attempt.outcome in _CLOSING and attempt.decision not in _STAYS_OPEN
+
+
+def outcome_page(request: HttpRequest, conflict_id: int, attempt: Attempt) -> HttpResponse:
+    """Show what a closing verb came to, the way back, and the next item."""
+    page = conflict_page.page(get_conflict(conflict_id), request.user)
+    _offer_undo(request, page)
+    said = words(attempt.outcome)
+    filters = QueueFilter(request.GET, queryset=QueueItem.objects.all())
+    back = selection(request)
+    coming = next_after(filters.qs, "conflict", str(conflict_id))
+    context: dict[str, Any] = {
+        "title": said.title,
+        "item": page,
+        "banner": Banner(said.tone, said.title, _sentence(attempt, page), said.next),
+        "won": attempt.outcome == "won",
+        "coming": coming,
+        "coming_url": coming.url + back if coming else "",
+        "item_url": item_url("conflict", conflict_id) + back,
+        "queue_url": reverse("admin:review_queue") + back,
+        "back": back,
+    }
+    return render(request, "review/outcome.html", context)
+
+
+def _offer_undo(request: HttpRequest, page: ItemPage) -> None:
+    """Let the undo line follow the person who resent this, for as long as it can be taken back."""
+    decided = page.decided
+    if decided is None or decided.undo_until is None or page.lock_version is None:
+        return
+    if decided.by == request.user.get_username():
+        undo.remember(
+            request,
+            undo.UndoLine(int(page.item_id), page.lock_version, decided.undo_until, page.title),
+        )
+
+
+def _sentence(attempt: Attempt, page: ItemPage) -> str:
+    if attempt.outcome != "won":
+        return words(attempt.outcome).sentence
+    if isinstance(entered := attempt.detail.get("entered"), str):
+        said = words(entered)
+        return f"It was entered under its key, and the ledger answered: {said.sentence}"
+    text = _WON.get(attempt.decision, "Your decision is recorded and took effect.")
+    resulting = page.decided.resulting if page.decided else ""
+    if attempt.decision in ("apply", "merge") and not resulting:
+        return _TOLD
+    return f"{text} The record is now at {resulting}." if resulting else text
+
+
+def banner_of(attempt: Attempt) -> Banner:
+    """Say what came of a verb that leaves the item open."""
+    if attempt.outcome in ("won", "inserted", "replay") and attempt.decision in _OPEN_WORDS:
+        return _OPEN_WORDS[attempt.decision]
+    if attempt.outcome == "stale_version":
+        return _stale(attempt)
+    said = words(attempt.outcome)
+    needs = attempt.detail.get("needs")
+    asked = [needs] if isinstance(needs, str) else []
+    named = [NEEDS.get(need, shown(need, 120)) for need in asked]
+    extra = f" It needs {listed(named)}." if named else ""
+    return Banner(said.tone, said.title, f"{said.sentence}{extra}{_because(attempt)}", said.next)
+
+
+_OPEN_WORDS: Mapping[str, Banner] = {
+    "look_again": Banner(
+        "ok",
+        "Asked again",
+        "The provider was asked; its answer is the newest line of the evidence.",
+    ),
+    "reject": Banner("ok", "Proposal rejected", "Nothing was written. The item is open again."),
+    "withdraw": Banner("ok", "Taken back", "Nothing was sent. The item is open again, as it was."),
+}
+
+
+def _stale(attempt: Attempt) -> Banner:
+    """Tell a record that moved from an item somebody acted on."""
+    if "lock_version" in attempt.detail:
+        by = shown(attempt.detail.get("proposed_by"), 80)
+        what = f"{by} proposed a decision" if by else "somebody acted on it"
+        return Banner(
+            "warn",
+            "The item changed while you looked",
+            f"Since this page was drawn, {what}. Your decision was not carried out.",
+            "The page below is fresh; decide again.",
+        )
+    found = attempt.detail.get("revision") or attempt.detail.get("version_found")
+    return Banner(
+        "warn",
+        f"Moved again: now {version(found)}" if found else "Moved again",
+        "The record changed after the page you decided on was drawn. Nothing was written.",
+        "The three columns are fresh; decide again.",
+    )
+
+
+def _because(attempt: Attempt) -> str:
+    """Say what the ledger added to a refusal: the field, the move, the rule."""
+    detail = attempt.detail
+    parts = []
+    if attempt.outcome == "not_owner_of_field" and isinstance(detail.get("field"), str):
+        parts.append(f"The field is {shown(detail['field'], 80)}.")
+    allowed = detail.get("allowed")
+    if attempt.outcome == "bad_transition" and isinstance(allowed, list):
+        step = f"{shown(detail.get('from'), 40)} → {shown(detail.get('to'), 40)}"
+        ways = listed([shown(each, 40) for each in allowed]) or "none"
+        parts.append(f"The move was {step}; allowed from there: {ways}.")
+    if isinstance(detail.get("hint"), str):
+        parts.append(shown(detail["hint"], 400))
+    return "".join(f" {part}" for part in parts)
