@@ -38,7 +38,8 @@ BEGIN
         v_call.worker := p_arg ->> 'worker';
         v_call.workflow := p_arg ->> 'workflow';
         SELECT w.name INTO v_own FROM public.workflows w WHERE w.db_role = session_user;
-        IF v_own IS NOT NULL AND v_own <> coalesce(v_call.workflow, v_own) THEN
+        IF v_own IS NOT NULL
+            AND (v_own <> coalesce(v_call.workflow, v_own) OR p_arg ->> 'work' IS NOT NULL) THEN
             v_call.refused := 'wrong_role';
             v_call.detail := jsonb_build_object('hint', format(
                 'the login %s belongs to the workflow "%s"', session_user, v_own));

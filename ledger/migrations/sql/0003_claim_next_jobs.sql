@@ -27,6 +27,7 @@ BEGIN
     END IF;
     v_token := coalesce((p_arg ->> 'owner_token')::uuid, gen_random_uuid());
     IF p_arg ->> 'owner_token' IS NOT NULL THEN
+        PERFORM pg_advisory_xact_lock(hashtextextended(v_token::text, 2));
         v_resumed := EXISTS (SELECT 1 FROM public.jobs j
                              WHERE j.owner_token = v_token AND j.state = 'claimed');
     END IF;
@@ -53,7 +54,7 @@ BEGIN
                 state = 'claimed', attempts = j.attempts + 1, owner_token = v_token,
                 owner_kind = 'worker', owner_name = coalesce(v_call.worker, v_call.workflow),
                 instance = v_call.instance, held_natively = v_call.workflow = '(native)',
-                execution_id = coalesce(v_call.execution_id, j.execution_id),
+                execution_id = v_call.execution_id,
                 claimed_at = v_now, heartbeat_at = NULL, marker_at = NULL,
                 lease_expires_at = v_now + make_interval(secs => j.lease_seconds)
             FROM due WHERE j.id = due.id

@@ -1,5 +1,6 @@
 -- claim_next_job: take the longest-due queued job this caller may work; never waits for a lock.
--- empty: nothing is due. The HTTP door passes the effects of the token's scopes in "work".
+-- empty: nothing is due. The HTTP door passes the effects of the token's scopes in "work". Only a
+-- repeat of the same call waits, for the first one to end: both must answer the same row.
 CREATE OR REPLACE FUNCTION ledger.claim_next_job(p_arg jsonb)
 RETURNS TABLE (
     outcome ledger.outcome, job_id text, idem_key text, owner_token uuid, version bigint,
@@ -24,6 +25,7 @@ BEGIN
     END IF;
     v_token := (p_arg ->> 'owner_token')::uuid;
     IF v_token IS NOT NULL THEN
+        PERFORM pg_advisory_xact_lock(hashtextextended(v_token::text, 2));
         SELECT * INTO v_job FROM public.jobs j
         WHERE j.owner_token = v_token AND j.state = 'claimed' LIMIT 1;
         IF FOUND THEN
@@ -46,6 +48,12 @@ BEGIN
             AND (p_arg ->> 'provider' IS NULL OR j.provider = p_arg ->> 'provider')
             AND j.last_owner_token IS DISTINCT FROM v_token
             AND j.id <> ALL (v_skip)
+            AND (j.serial_key IS NULL OR NOT EXISTS (
+                    SELECT 1 FROM public.jobs l WHERE l.active_lane = j.serial_key)
+                AND NOT EXISTS (
+                    SELECT 1 FROM public.jobs l
+                    WHERE l.serial_key = j.serial_key AND l.ready_at IS NOT NULL
+                        AND l.created_at < j.created_at))
         ORDER BY j.ready_at, j.created_at
         LIMIT 1
         FOR UPDATE OF i, j SKIP LOCKED;
