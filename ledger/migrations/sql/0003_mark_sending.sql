@@ -26,7 +26,11 @@ BEGIN
     SELECT * INTO v_locked FROM ledger.lock_job(v_call, p_arg ->> 'job_id');
     v_call := v_locked.p_call;
     v_job := v_locked.job;
-    IF ledger.canonical(p_arg ->> 'idem_key', 'raw') IS NULL THEN
+    v_now := clock_timestamp();
+    SELECT h.verdict, h.detail INTO outcome, detail
+    FROM ledger.judge_holder(v_call, v_job, (p_arg ->> 'owner_token')::uuid) h;
+    IF ledger.canonical(p_arg ->> 'idem_key', 'raw') IS NULL
+        AND outcome IS DISTINCT FROM 'lost_claim' AND outcome IS DISTINCT FROM 'wrong_role' THEN
         SELECT k.outcome, k.detail INTO outcome, detail FROM ledger.park_missing_key(
             v_call, v_job.effect, v_job.effect_version,
             jsonb_build_object('value', v_job.payload), v_job.event, p_arg ->> 'job_id',
@@ -34,13 +38,11 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    SELECT h.verdict, h.detail INTO outcome, detail
-    FROM ledger.judge_holder(v_call, v_job, (p_arg ->> 'owner_token')::uuid) h;
     IF outcome IS NULL AND v_job.idem_key <> p_arg ->> 'idem_key' THEN
         outcome := 'key_mismatch';
         detail := jsonb_build_object('hint',
             'the key in hand is not the key of this job; nothing was marked, do not send');
-    ELSIF outcome IS NULL AND v_job.lease_expires_at <= clock_timestamp() THEN
+    ELSIF outcome IS NULL AND v_job.lease_expires_at <= v_now THEN
         outcome := 'lease_expired';
         detail := jsonb_build_object('lease_expires_at', v_job.lease_expires_at);
     ELSIF outcome IS NULL AND v_job.first_marked_at IS NOT NULL
@@ -56,7 +58,6 @@ BEGIN
         END IF;
     END IF;
     IF outcome IS NULL THEN
-        v_now := clock_timestamp();
         UPDATE public.jobs j SET
             marker_at = coalesce(j.marker_at, v_now),
             first_marked_at = coalesce(j.first_marked_at, v_now),
@@ -67,7 +68,7 @@ BEGIN
         INTO provider_key, handle, send_no, version;
         outcome := 'won';
     END IF;
-    outcome := ledger.audit(v_call, outcome, coalesce(v_job.idem_key, p_arg ->> 'idem_key'),
+    outcome := ledger.audit(v_call, outcome, v_job.idem_key,
         ledger.hash(p_arg -> 'idem_key'), ledger.hash(to_jsonb(v_job.idem_key)),
         (outcome = 'won' OR v_conflict IS NOT NULL)::integer, p_job_id => p_arg ->> 'job_id',
         p_conflict_id => v_conflict, p_attempt => v_job.attempts, p_after => detail);

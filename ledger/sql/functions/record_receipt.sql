@@ -6,13 +6,13 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 #variable_conflict use_column
 DECLARE
     v_call ledger.call := ledger.admit('record_receipt', 'workflow', p_arg, '{
-        "job_id": "text!", "owner_token": "uuid!", "provider_ref": "text!", "body": "any"}');
+        "job_id": "text!", "owner_token": "uuid!", "provider_ref": "prose!", "body": "any"}');
     v_locked record;
     v_job public.jobs;
     v_token uuid;
     v_ref text := p_arg ->> 'provider_ref';
-    v_rows integer := 0;
     v_now timestamptz;
+    v_rows integer := 0;
 BEGIN
     IF v_call.refused IS NOT NULL THEN
         outcome := v_call.refused;
@@ -26,13 +26,17 @@ BEGIN
     v_job := v_locked.job;
     SELECT h.verdict, h.detail INTO outcome, detail
     FROM ledger.judge_holder(v_call, v_job, v_token) h;
-    IF outcome IS NULL AND v_job.receipt_at IS NOT NULL AND v_job.provider_ref = v_ref THEN
+    v_now := clock_timestamp();
+    IF outcome IS NULL AND v_job.provider_ref = v_ref AND EXISTS (
+        SELECT 1 FROM public.evidence e
+        WHERE e.job_id = v_job.id AND e.kind = 'receipt' AND e.send_no = v_job.send_no
+            AND e.provider_ref = v_ref AND e.observed_at >= v_job.marker_at) THEN
         outcome := 'replay';
     ELSIF outcome IS NULL THEN
         -- A receipt proves a send, so an unmarked job counts as marked from here on.
-        v_now := clock_timestamp();
         UPDATE public.jobs j SET
-            provider_ref = v_ref, receipt_at = v_now, marker_at = coalesce(j.marker_at, v_now),
+            provider_ref = v_ref, receipt_at = v_now,
+            marker_at = coalesce(j.marker_at, v_now),
             first_marked_at = coalesce(j.first_marked_at, v_now)
         WHERE j.id = v_job.id AND j.owner_token = v_token
         RETURNING j.version INTO version;
