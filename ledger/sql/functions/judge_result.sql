@@ -11,7 +11,9 @@ DECLARE
     v_dedupe text;
     v_conflict bigint;
 BEGIN
+    -- The key may have gone on to a newer version since: its result is not this job's.
     v_differs := CASE
+        WHEN p_job.effect_version <> p_idem.applied_version THEN NULL
         WHEN v_input IS NOT NULL AND p_idem.input_hash IS NOT NULL AND v_input <> p_idem.input_hash
             THEN 'input'
         WHEN v_hash <> coalesce(p_idem.result_hash, v_hash) THEN 'result'
