@@ -43,6 +43,10 @@ BEGIN
                     'error', left(p_arg ->> 'error', 2000)));
             v_state := 'unknown';
         END IF;
+        IF v_job.receipt_at >= v_job.marker_at THEN
+            -- The provider confirmed this very send: what is tried again now is sent twice.
+            v_state := 'unknown';
+        END IF;
         next := ledger.give_back_job(
             v_job, v_state = 'unknown' OR (v_state = 'not_started' AND v_job.marker_at IS NOT NULL),
             v_state = 'rejected', ledger.seconds('retry_backoff_s') * v_job.attempts,

@@ -12,6 +12,7 @@ DECLARE
         '{"effect": "text!", "event": "object!"}');
     v_spec integer;
     v_key text;
+    v_problem text;
     v_idem public.idem;
     v_archived public.idem_archive;
 BEGIN
@@ -23,7 +24,7 @@ BEGIN
     END IF;
     FOR v_spec IN SELECT s.version FROM public.key_specs s WHERE s.effect = p_arg ->> 'effect'
                   ORDER BY s.version DESC LOOP
-        SELECT d.idem_key INTO v_key
+        SELECT d.idem_key, coalesce(v_problem, d.problem) INTO v_key, v_problem
         FROM ledger.derive_key(p_arg ->> 'effect', p_arg -> 'event', NULL, v_spec) d;
         idem_key := coalesce(idem_key, v_key);
         SELECT * INTO v_idem FROM public.idem i WHERE i.idem_key = v_key;
@@ -36,6 +37,9 @@ BEGIN
     END LOOP;
     IF v_spec IS NULL THEN
         outcome := ledger.audit(v_call, 'unknown_effect', '(none)', '(none)', '(none)', 0);
+    ELSIF idem_key IS NULL AND v_problem = 'malformed' THEN
+        outcome := ledger.audit(v_call, 'invalid', '(none)', '(none)', '(none)', 0);
+        detail := '{"path": "event", "hint": "the key has control characters or is too long"}';
     ELSIF idem_key IS NULL THEN
         outcome := ledger.audit(v_call, 'missing_key', '(none)', '(none)', '(none)', 0);
         detail := '{"hint": "the event lacks a field of this effect''s key"}';
