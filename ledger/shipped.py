@@ -55,7 +55,7 @@ TRANSITIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "failed_jobs": {
         "open": ("retrying", "exhausted", "resolved", "abandoned"),
         "retrying": ("open", "exhausted", "resolved"),
-        "exhausted": ("open", "resolved", "abandoned"),
+        "exhausted": ("open", "retrying", "resolved", "abandoned"),
     },
     "batch_runs": {"running": ("complete", "failed"), "failed": ("running",)},
     "runs": {"running": ("completed", "failed", "failed_transient", "cancelled")},

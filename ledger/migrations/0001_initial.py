@@ -926,6 +926,11 @@ class Migration(migrations.Migration):
                     models.UniqueConstraint(
                         fields=("idem_key", "effect_version"), name="jobs_one_per_key"
                     ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("active_lane__isnull", False)),
+                        fields=("active_lane",),
+                        name="jobs_one_active_per_lane",
+                    ),
                     models.CheckConstraint(
                         condition=models.Q(
                             models.Q(

@@ -69,6 +69,11 @@ class Job(GuardedModel):
         constraints = [
             known("state", STATES, "jobs"),
             models.UniqueConstraint(fields=["idem_key", "effect_version"], name="jobs_one_per_key"),
+            models.UniqueConstraint(
+                fields=["active_lane"],
+                condition=Q(active_lane__isnull=False),
+                name="jobs_one_active_per_lane",
+            ),
             models.CheckConstraint(
                 condition=(HELD & Q(owner_token__isnull=False, lease_expires_at__isnull=False))
                 | (~HELD & Q(owner_token=None, lease_expires_at=None)),

@@ -1,6 +1,6 @@
 -- advance_letter: a dead letter that must not be retried never looks as if it could be.
 -- The sources select retry_count < 3; so what is closed, or belongs to a send that may not be
--- repeated, counts as used up.
+-- repeated, counts as used up, whatever the policy says.
 CREATE OR REPLACE FUNCTION ledger.advance_letter()
 RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -8,7 +8,7 @@ BEGIN
         SELECT 1 FROM public.jobs j
         WHERE j.id = NEW.job_id AND j.first_marked_at IS NOT NULL
             AND NOT ledger.may_redrive(j)) THEN
-        NEW.retry_count := greatest(NEW.retry_count,
+        NEW.retry_count := greatest(NEW.retry_count, 3,
             (ledger.policy('dlq_max_retries') #>> '{}')::integer);
     END IF;
     RETURN NEW;

@@ -9,7 +9,7 @@ DECLARE
 BEGIN
     IF OLD.state = 'queued' AND NEW.state = 'claimed' THEN
         v_lost := CASE WHEN OLD.run_after > v_now
-            OR NOT ledger.lane_free(OLD.serial_key, OLD.created_at, false)
+            OR NOT ledger.lane_free(OLD.serial_key, OLD.created_at)
             THEN 'held_by_other' END;
         NEW.attempts := OLD.attempts + 1;
         NEW.owner_token := gen_random_uuid();

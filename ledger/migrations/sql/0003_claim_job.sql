@@ -41,13 +41,15 @@ BEGIN
     v_lease := coalesce((p_arg ->> 'lease_seconds')::integer,
         (v_open.provider).lease_seconds, 600);
     IF v_verdict IS NULL AND v_open.fresh THEN
-        IF ledger.lane_free(p_arg ->> 'serial_key', clock_timestamp(), true) THEN
+        IF ledger.lane_free(p_arg ->> 'serial_key', clock_timestamp()) THEN
             v_job := ledger.insert_job(
-                v_call, p_arg, v_idem, (v_open.provider).name, v_token, v_lease);
+                v_call, p_arg, v_idem, (v_open.provider).name, v_token, v_lease,
+                v_open.body_sha256);
             v_verdict := 'won';
         ELSE
             v_job := ledger.insert_job(
-                v_call, p_arg, v_idem, (v_open.provider).name, NULL, v_lease);
+                v_call, p_arg, v_idem, (v_open.provider).name, NULL, v_lease,
+                v_open.body_sha256);
             v_verdict := 'held_by_other';
             detail := jsonb_build_object('reason', 'serial_key_busy', 'job_id', v_job.id);
         END IF;

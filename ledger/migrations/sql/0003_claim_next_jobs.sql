@@ -1,5 +1,6 @@
 -- claim_next_jobs: take up to 500 due queued jobs this caller may work; never waits for a lock.
--- One row per job under one owner token. Jobs of a serial lane are left to claim_next_job.
+-- One row per job under one owner token. Of a serial lane only the head is taken, once its row and the
+-- lane are locked and the lane is still free.
 CREATE OR REPLACE FUNCTION ledger.claim_next_jobs(p_arg jsonb)
 RETURNS TABLE (
     outcome ledger.outcome, job_id text, idem_key text, owner_token uuid, version bigint,
@@ -34,11 +35,11 @@ BEGIN
     IF NOT v_resumed THEN
         v_now := clock_timestamp();
         WITH due AS (
-            SELECT j.id
+            SELECT j.id, j.serial_key, j.created_at
             FROM public.jobs j
             JOIN public.idem i ON i.idem_key = j.idem_key
             JOIN public.effects e ON e.name = j.effect
-            WHERE j.ready_at <= v_now AND j.serial_key IS NULL
+            WHERE j.ready_at <= v_now
                 AND e.delivery = CASE WHEN v_call.workflow = '(native)' THEN 'native'
                                  ELSE 'workflow_queue' END
                 AND (e.workflow = v_call.workflow OR p_arg -> 'work' ? e.name
@@ -46,9 +47,17 @@ BEGIN
                 AND (p_arg ->> 'effect' IS NULL OR j.effect = p_arg ->> 'effect')
                 AND (p_arg ->> 'provider' IS NULL OR j.provider = p_arg ->> 'provider')
                 AND j.last_owner_token IS DISTINCT FROM v_token
+                AND (j.serial_key IS NULL OR NOT EXISTS (
+                    SELECT 1 FROM public.jobs b
+                    WHERE b.active_lane = j.serial_key OR (b.serial_key = j.serial_key
+                        AND b.ready_at IS NOT NULL
+                        AND (b.created_at, b.id) < (j.created_at, j.id))))
             ORDER BY j.ready_at, j.created_at
             LIMIT coalesce((p_arg ->> 'limit')::integer, 50)
             FOR UPDATE OF i, j SKIP LOCKED
+        ), next AS MATERIALIZED (
+            SELECT d.id FROM due d
+            WHERE d.serial_key IS NULL OR ledger.lane_free(d.serial_key, d.created_at)
         ), held AS (
             UPDATE public.jobs j SET
                 state = 'claimed', attempts = j.attempts + 1, owner_token = v_token,
@@ -57,7 +66,7 @@ BEGIN
                 execution_id = v_call.execution_id,
                 claimed_at = v_now, heartbeat_at = NULL, marker_at = NULL,
                 lease_expires_at = v_now + make_interval(secs => j.lease_seconds)
-            FROM due WHERE j.id = due.id
+            FROM next n WHERE j.id = n.id
             RETURNING j.id, j.idem_key, j.payload_hash, j.attempts, j.provider
         ), lived AS (
             UPDATE public.idem i SET

@@ -1,5 +1,6 @@
 -- confirm_landed: a workflow with the scope decide closes an uncertain send on positive evidence.
--- It can only confirm; sending again and abandoning are a person's.
+-- It can only confirm; sending again and abandoning are a person's, and so is believing evidence of
+-- an earlier send, unless it is the handle that was found.
 CREATE OR REPLACE FUNCTION ledger.confirm_landed(p_arg jsonb)
 RETURNS TABLE (outcome ledger.outcome, state text, job_id text, detail jsonb)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -27,7 +28,9 @@ BEGIN
     v_job := v_locked.job;
     SELECT * INTO v_evidence FROM public.evidence e
     WHERE e.id = (p_arg ->> 'evidence_id')::bigint AND e.job_id = v_job.id
-        AND e.kind IN ('lookup_found', 'receipt', 'late_receipt');
+        AND e.kind IN ('lookup_found', 'receipt', 'late_receipt') AND (e.send_no = v_job.send_no
+            OR (e.kind = 'lookup_found' AND EXISTS (SELECT 1 FROM public.providers p
+                WHERE p.name = v_job.provider AND p.class = 'advisory_handle')));
     IF v_conflict.id IS NULL OR v_conflict.kind <> 'unknown_send' THEN
         outcome := 'rule_failed';
         detail := '{"why": "no_uncertain_send"}';

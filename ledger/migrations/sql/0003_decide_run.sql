@@ -32,7 +32,7 @@ BEGIN
         AND r.external_execution_id = p_arg ->> 'external_execution_id' AND r.id <> v_run.id;
     detail := CASE
         WHEN ledger.canonical(p_arg ->> 'reason', 'raw') IS NULL THEN '{"needs": "reason"}'::jsonb
-        WHEN v_decision = 'declare_ended' AND p_arg ->> 'statement' IS NULL
+        WHEN v_decision = 'declare_ended' AND ledger.canonical(p_arg ->> 'statement', 'raw') IS NULL
             THEN '{"needs": "statement"}'
         WHEN v_decision = 'attach_execution' AND p_arg ->> 'external_execution_id' IS NULL
             THEN '{"needs": "external_execution_id"}'
@@ -56,31 +56,38 @@ BEGIN
     ELSIF detail IS NOT NULL THEN
         outcome := 'rule_failed';
     ELSE
-        UPDATE public.runs r SET
-            lock_version = r.lock_version + 1, operator_note = p_arg ->> 'reason',
-            stop_requested_at = CASE v_decision WHEN 'request_stop' THEN clock_timestamp()
-                                ELSE r.stop_requested_at END,
-            needs_operator = CASE v_decision WHEN 'request_stop' THEN r.needs_operator
-                             ELSE false END,
-            waiting_since = CASE v_decision WHEN 'request_stop' THEN r.waiting_since END,
-            flag_muted_until = CASE v_decision WHEN 'clear_flag'
-                THEN clock_timestamp() + interval '24 hours' ELSE r.flag_muted_until END,
-            external_execution_id = CASE v_decision WHEN 'attach_execution'
-                THEN p_arg ->> 'external_execution_id' ELSE r.external_execution_id END,
-            instance = CASE v_decision WHEN 'attach_execution'
-                THEN coalesce(p_arg ->> 'instance', r.instance) ELSE r.instance END,
-            engine_status = CASE v_decision WHEN 'attach_execution' THEN NULL
-                            ELSE r.engine_status END,
-            engine_stopped_at = CASE v_decision WHEN 'attach_execution' THEN NULL
-                                ELSE r.engine_stopped_at END,
-            terminal_first_seen_at = CASE v_decision WHEN 'attach_execution' THEN NULL
-                                     ELSE r.terminal_first_seen_at END,
-            status = CASE v_decision WHEN 'declare_ended' THEN 'cancelled' ELSE r.status END,
-            ended_at = CASE v_decision WHEN 'declare_ended' THEN clock_timestamp() END,
-            ended_by = CASE v_decision WHEN 'declare_ended' THEN 'statement of ' || v_call.actor
-                       END
-        WHERE r.id = v_run.id;
-        outcome := 'won';
+        BEGIN
+            UPDATE public.runs r SET
+                lock_version = r.lock_version + 1, operator_note = p_arg ->> 'reason',
+                stop_requested_at = CASE v_decision WHEN 'request_stop' THEN clock_timestamp()
+                                    ELSE r.stop_requested_at END,
+                needs_operator = CASE v_decision WHEN 'request_stop' THEN r.needs_operator
+                                 ELSE false END,
+                waiting_since = CASE v_decision WHEN 'request_stop' THEN r.waiting_since END,
+                flag_muted_until = CASE v_decision WHEN 'clear_flag'
+                    THEN clock_timestamp() + interval '24 hours' ELSE r.flag_muted_until END,
+                external_execution_id = CASE v_decision WHEN 'attach_execution'
+                    THEN p_arg ->> 'external_execution_id' ELSE r.external_execution_id END,
+                instance = CASE v_decision WHEN 'attach_execution'
+                    THEN coalesce(p_arg ->> 'instance', r.instance) ELSE r.instance END,
+                engine_status = CASE v_decision WHEN 'attach_execution' THEN NULL
+                                ELSE r.engine_status END,
+                engine_stopped_at = CASE v_decision WHEN 'attach_execution' THEN NULL
+                                    ELSE r.engine_stopped_at END,
+                terminal_first_seen_at = CASE v_decision WHEN 'attach_execution' THEN NULL
+                                         ELSE r.terminal_first_seen_at END,
+                status = CASE v_decision WHEN 'declare_ended' THEN 'cancelled' ELSE r.status END,
+                ended_at = CASE v_decision WHEN 'declare_ended' THEN clock_timestamp() END,
+                ended_by = CASE v_decision WHEN 'declare_ended' THEN 'statement of ' || v_call.actor
+                           END
+            WHERE r.id = v_run.id;
+            outcome := 'won';
+        EXCEPTION WHEN unique_violation THEN  -- another run was started with it meanwhile
+            outcome := 'rule_failed';
+            detail := jsonb_build_object('taken_by', (SELECT r.id FROM public.runs r
+                WHERE r.instance = coalesce(p_arg ->> 'instance', v_run.instance)
+                    AND r.external_execution_id = p_arg ->> 'external_execution_id'));
+        END;
     END IF;
     SELECT r.id, r.status, r.lock_version INTO run_id, status, lock_version
     FROM public.runs r WHERE r.id = v_run.id;

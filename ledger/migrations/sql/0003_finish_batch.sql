@@ -21,7 +21,11 @@ BEGIN
     WHERE b.id = (p_arg ->> 'batch_id')::bigint FOR UPDATE;
     v_call.locked_at := clock_timestamp();
     v_was := v_batch.status;
-    IF v_batch.owner_token IS DISTINCT FROM (p_arg ->> 'owner_token')::uuid THEN
+    IF v_batch.workflow_name <> v_call.workflow THEN
+        outcome := 'wrong_role';
+        detail := '{"hint": "this batch belongs to another workflow"}';
+        v_batch := NULL;
+    ELSIF v_batch.owner_token IS DISTINCT FROM (p_arg ->> 'owner_token')::uuid THEN
         outcome := 'held_by_other';
     ELSIF v_batch.status = p_arg ->> 'status' THEN
         outcome := 'replay';

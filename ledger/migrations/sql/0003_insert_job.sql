@@ -1,7 +1,7 @@
 -- insert_job: the record of a key just won: claimed when a token is given, queued otherwise.
 CREATE OR REPLACE FUNCTION ledger.insert_job(
     p_call ledger.call, p_arg jsonb, p_idem public.idem, p_provider text, p_token uuid,
-    p_lease integer
+    p_lease integer, p_body_sha256 bytea
 )
 RETURNS public.jobs LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -26,7 +26,7 @@ BEGIN
         p_call.workflow, p_call.workflow_version, p_provider, p_call.instance,
         CASE WHEN v_held THEN 'claimed' ELSE 'queued' END,
         p_arg -> 'payload', p_idem.payload_hash,
-        ledger.store_body(p_arg -> 'payload', p_arg ->> 'payload_text'), p_arg -> 'event', v_key,
+        p_body_sha256, p_arg -> 'event', v_key,
         '<' || substr(ledger.hash(to_jsonb(v_key)), 1, 40) || '@landed>',
         p_arg ->> 'serial_key', CASE WHEN v_held THEN p_arg ->> 'serial_key' END, v_run_after,
         CASE WHEN NOT v_held THEN v_run_after END, v_held::integer, p_token,
@@ -40,5 +40,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION ledger.insert_job(
-    ledger.call, jsonb, public.idem, text, uuid, integer) IS
+    ledger.call, jsonb, public.idem, text, uuid, integer, bytea) IS
     'the record of a key just won: claimed when a token is given, queued otherwise';

@@ -66,6 +66,9 @@ BEGIN
         WHERE j.id = v_job.id AND j.owner_token = v_job.owner_token AND j.version = v_job.version
         RETURNING j.provider_key, j.handle, j.send_no, j.version
         INTO provider_key, handle, send_no, version;
+        IF v_job.first_marked_at IS NULL THEN
+            PERFORM ledger.hold_letters(v_job);
+        END IF;
         outcome := 'won';
     END IF;
     outcome := ledger.audit(v_call, outcome, v_job.idem_key,

@@ -1,9 +1,11 @@
 -- open_job: bring an arriving event to its key and job, both locked; shared by claim and enqueue.
 -- verdict is the final outcome, or NULL when the caller may work: fresh without a job (insert
 -- one), or the pending job as it stands. Refusals are not yet audited, except missing_key.
+-- Lock order: body, key, job.
 CREATE OR REPLACE FUNCTION ledger.open_job(
     INOUT p_call ledger.call, p_arg jsonb, OUT verdict text, OUT detail jsonb,
-    OUT fresh boolean, OUT idem public.idem, OUT job public.jobs, OUT provider public.providers
+    OUT fresh boolean, OUT idem public.idem, OUT job public.jobs, OUT provider public.providers,
+    OUT body_sha256 bytea
 )
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -50,6 +52,7 @@ BEGIN
         RETURN;
     END IF;
     p_call.lock_from := clock_timestamp();
+    body_sha256 := ledger.store_body(p_arg -> 'payload', p_arg ->> 'payload_text');
     SELECT * INTO v_gate FROM ledger.gate(
         v_key.idem_key, v_effect, v_key.event_key, v_version, v_hash, p_call.workflow, provider);
     idem := v_gate.idem;

@@ -17,6 +17,7 @@ DECLARE
     v_job public.jobs;
     v_letter public.failed_jobs;
     v_name text;
+    v_body bytea;
     v_sha bytea;
 BEGIN
     IF v_call.refused IS NOT NULL THEN
@@ -26,7 +27,12 @@ BEGIN
         RETURN;
     END IF;
     v_name := coalesce(v_arg ->> 'workflow_name', v_call.workflow);
-    v_sha := ledger.store_letter_body(v_arg);
+    v_body := ledger.letter_bytes(v_arg);
+    v_sha := sha256(v_body);
+    INSERT INTO public.payload_bodies (sha256, body, parse_error)
+    VALUES (v_sha, v_body, CASE WHEN ledger.is_base64(v_arg ->> 'raw_base64')
+        THEN v_arg ->> 'parse_error' END)
+    ON CONFLICT DO NOTHING;
     SELECT * INTO v_locked FROM ledger.lock_job(v_call, v_arg ->> 'job_id');
     v_call := v_locked.p_call;
     v_job := v_locked.job;

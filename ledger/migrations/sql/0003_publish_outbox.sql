@@ -30,7 +30,7 @@ BEGIN
             lock_version = o.lock_version + 1
         WHERE o.id = v_message.id;
         outcome := 'won';
-    ELSIF v_message.attempts <> (p_arg ->> 'attempts')::integer THEN
+    ELSIF v_message.attempts <> (p_arg ->> 'attempts')::bigint THEN
         outcome := 'lost_claim';
     ELSE
         v_over := v_message.created_at

@@ -1,29 +1,59 @@
 -- spread_items: the items of an array call, each as a single argument, in the order they are handled.
--- Keys are taken in one order so that two callers with overlapping items cannot deadlock. problem
--- says why an item is not handled: no object, or a key that stands in this call already.
+-- Whatever an item locks is taken in one order, so that two callers with overlapping items cannot
+-- deadlock: first the bytes of all items, then key by key, then what has no key by what it locks
+-- instead. problem says why an item is not handled: no object, or a key that stands in this call.
 CREATE OR REPLACE FUNCTION ledger.spread_items(p_arg jsonb, p_by text)
 RETURNS TABLE (item integer, argument jsonb, problem text)
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    v_inline integer := (ledger.policy('result_inline_bytes') #>> '{}')::integer;
+    v_outer jsonb := p_arg - 'items';
 BEGIN
+    INSERT INTO public.payload_bodies (sha256, body, parse_error)
+    SELECT DISTINCT ON (sha256(b.body)) sha256(b.body), b.body, b.parse_error
+    FROM jsonb_array_elements(p_arg -> 'items') e
+    CROSS JOIN LATERAL (
+        SELECT CASE
+            WHEN jsonb_typeof(e) <> 'object' THEN NULL
+            WHEN p_by = 'complete' AND octet_length((e -> 'result')::text) > v_inline
+                THEN ledger.body_bytes(e -> 'result', NULL)
+            WHEN p_by = 'post' THEN ledger.letter_bytes(ledger.read_error_item(e || v_outer))
+            WHEN p_by IN ('claim', 'enqueue')
+                THEN ledger.body_bytes(e -> 'payload', e ->> 'payload_text')
+        END AS body,
+        CASE WHEN p_by = 'post' AND ledger.is_base64(e ->> 'raw_base64')
+            THEN e ->> 'parse_error' END AS parse_error
+    ) b
+    WHERE b.body IS NOT NULL
+    ORDER BY 1
+    ON CONFLICT DO NOTHING;
     RETURN QUERY
-        SELECT s.n, s.arg, CASE WHEN jsonb_typeof(s.given) <> 'object' THEN 'no_object'
+        SELECT s.n, s.arg, CASE WHEN s.arg IS NULL THEN 'no_object'
             WHEN s.place > 1 AND p_by = 'claim' THEN 'same_call' END
         FROM (
             SELECT k.*, CASE WHEN k.key IS NULL THEN 1
                 ELSE row_number() OVER (PARTITION BY k.key ORDER BY k.n) END AS place
             FROM (
-                SELECT (e.ordinality - 1)::integer AS n, e.value AS given,
-                    CASE jsonb_typeof(e.value) WHEN 'object'
-                        THEN e.value || (p_arg - 'items') END AS arg,
+                SELECT g.n, g.arg,
                     CASE WHEN p_by IN ('claim', 'enqueue')
-                        THEN ledger.idem_key(e.value ->> 'effect', e.value -> 'event')
-                        WHEN p_by = 'complete' THEN (SELECT j.idem_key FROM public.jobs j
-                                         WHERE j.id = e.value ->> 'job_id')
-                    END AS key
-                FROM jsonb_array_elements(p_arg -> 'items') WITH ORDINALITY e
+                        THEN ledger.idem_key(g.arg ->> 'effect', g.arg -> 'event')
+                        ELSE (SELECT j.idem_key FROM public.jobs j
+                              WHERE j.id = g.arg ->> 'job_id')
+                    END AS key,
+                    CASE WHEN p_by = 'post' THEN coalesce(g.arg ->> 'job_id', encode(sha256(
+                            ledger.letter_bytes(ledger.read_error_item(g.arg))), 'hex')
+                            || coalesce(g.arg ->> 'workflow_name', ''))
+                        ELSE ledger.hash(jsonb_build_array(
+                            g.arg -> 'effect', g.arg -> 'payload', g.arg -> 'event'))
+                    END AS instead
+                FROM (
+                    SELECT (e.ordinality - 1)::integer AS n, CASE jsonb_typeof(e.value)
+                        WHEN 'object' THEN e.value || v_outer END AS arg
+                    FROM jsonb_array_elements(p_arg -> 'items') WITH ORDINALITY e
+                ) g
             ) k
         ) s
-        ORDER BY s.key, s.n;
+        ORDER BY s.key, s.instead, s.n;
 END
 $$;
 COMMENT ON FUNCTION ledger.spread_items(jsonb, text) IS

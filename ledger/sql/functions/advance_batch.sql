@@ -16,9 +16,11 @@ DECLARE
     v_new text := p_arg ->> 'new_cursor';
     v_found text;
 BEGIN
-    IF v_call.refused IS NULL AND v_new IS NULL THEN
-        v_call.detail := '{"path": "new_cursor", "hint": "\"new_cursor\" is required"}';
-        v_call.refused := ledger.audit(v_call, 'invalid', '(none)', '(none)', '(none)', 0);
+    IF v_call.refused IS NULL AND (v_new IS NULL OR v_new = v_expected) THEN
+        v_call.detail := '{"path": "new_cursor",
+            "hint": "give the cursor after this chunk; one that stays cannot be told from a repeat"}';
+        v_call.refused := ledger.audit(v_call, 'invalid', '(none)', '(none)', '(none)', 0,
+            p_after => v_call.detail);
     END IF;
     IF v_call.refused IS NOT NULL THEN
         outcome := v_call.refused;
@@ -33,11 +35,15 @@ BEGIN
     v_found := v_batch.last_cursor;
     IF v_batch.id IS NULL THEN
         outcome := 'lost_claim';
+    ELSIF v_batch.workflow_name <> v_call.workflow THEN
+        outcome := 'wrong_role';
+        detail := '{"hint": "this batch belongs to another workflow"}';
+        v_batch := NULL;
     ELSIF v_batch.owner_token IS DISTINCT FROM (p_arg ->> 'owner_token')::uuid
         OR v_batch.status <> 'running' THEN
         outcome := 'held_by_other';
         detail := jsonb_build_object('status', v_batch.status);
-    ELSIF v_found = v_new AND v_found IS DISTINCT FROM v_expected THEN
+    ELSIF v_found = v_new THEN
         outcome := 'replay';
     ELSIF v_found IS DISTINCT FROM v_expected THEN
         outcome := 'stale_version';

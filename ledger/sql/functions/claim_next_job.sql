@@ -62,7 +62,7 @@ BEGIN
             RETURN NEXT;
             RETURN;
         END IF;
-        IF ledger.lane_free(v_job.serial_key, v_job.created_at, false) THEN
+        IF ledger.lane_free(v_job.serial_key, v_job.created_at) THEN
             v_call.locked_at := clock_timestamp();
             v_job := ledger.hold_job(v_call, v_job.id, v_token, v_job.lease_seconds);
             PERFORM ledger.extend_key(v_job.idem_key, v_job.provider);

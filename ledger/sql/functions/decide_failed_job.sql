@@ -33,7 +33,10 @@ BEGIN
     ELSIF v_letter.state NOT IN ('open', 'exhausted')
         OR v_letter.lock_version <> (p_arg ->> 'lock_version')::bigint THEN
         outcome := 'already_decided';
-        detail := jsonb_build_object('state', v_letter.state, 'resolved_by', coalesce(
+        detail := jsonb_build_object('state', v_letter.state, 'decision', CASE
+            WHEN v_letter.state = 'retrying' THEN 'resend'
+            WHEN v_letter.state = 'abandoned' THEN 'abandon'
+            WHEN v_letter.acked_at IS NOT NULL THEN 'acknowledge' END, 'resolved_by', coalesce(
             v_letter.resolved_by, v_letter.acked_by), 'reason', v_letter.reason,
             'resolved_at', coalesce(v_letter.resolved_at, v_letter.acked_at));
     ELSIF ledger.canonical(p_arg ->> 'reason', 'raw') IS NULL THEN

@@ -28,13 +28,13 @@ BEGIN
     ELSIF v_job.state <> 'queued' THEN
         outcome := 'bad_transition';
         detail := jsonb_build_object('state', v_job.state);
+    ELSIF v_job.version <> (p_arg ->> 'version')::bigint THEN
+        outcome := 'already_decided';
+        detail := jsonb_build_object('state', v_job.state, 'version', v_job.version,
+            'run_after', v_job.run_after);
     ELSIF ledger.canonical(p_arg ->> 'reason', 'raw') IS NULL THEN
         outcome := 'rule_failed';
         detail := '{"needs": "reason"}';
-    ELSIF v_job.version <> (p_arg ->> 'version')::bigint AND p_arg ->> 'decision' = 'abandon' THEN
-        outcome := 'rule_failed';
-        detail := jsonb_build_object('needs', 'the version on the screen',
-            'version', v_job.version);
     ELSIF p_arg ->> 'decision' = 'run_now' THEN
         UPDATE public.jobs j SET run_after = clock_timestamp() WHERE j.id = v_job.id;
         outcome := 'won';

@@ -32,7 +32,8 @@ BEGIN
     detail := v_open.detail;
     IF v_verdict IS NULL AND v_open.fresh THEN
         v_job := ledger.insert_job(v_call, p_arg, v_idem, (v_open.provider).name, NULL,
-            coalesce((p_arg ->> 'lease_seconds')::integer, (v_open.provider).lease_seconds));
+            coalesce((p_arg ->> 'lease_seconds')::integer, (v_open.provider).lease_seconds),
+            v_open.body_sha256);
         v_verdict := 'inserted';
         v_rows := 1;
     ELSIF v_verdict IS NULL THEN

@@ -17,7 +17,7 @@ BEGIN
     ELSIF p_job.state = 'queued' AND p_job.run_after > v_now THEN
         detail := jsonb_build_object('reason', 'not_due', 'run_after', p_job.run_after);
     ELSIF p_job.state = 'queued' THEN
-        IF ledger.lane_free(p_job.serial_key, p_job.created_at, true) THEN
+        IF ledger.lane_free(p_job.serial_key, p_job.created_at) THEN
             verdict := 'take';
         ELSE
             detail := jsonb_build_object('reason', 'serial_key_busy', 'job_id', p_job.id);

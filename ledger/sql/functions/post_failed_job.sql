@@ -1,7 +1,8 @@
 -- post_failed_job: an error branch records what failed, before it answers anybody.
 -- An item of n8n's Error Trigger is accepted as it is. The same living failure again is replay.
 -- Nothing is refused for its content: payloads over the cap keep size, hash and a pointer, and what
--- is no storable JSON arrives as raw_base64 with parse_error.
+-- is no storable JSON arrives as raw_base64 with parse_error. A job or an effect can be named by its
+-- own workflow alone, because the schedule will act on it. Lock order: body, key, job, dead letter.
 CREATE OR REPLACE FUNCTION ledger.post_failed_job(p_arg jsonb)
 RETURNS TABLE (outcome ledger.outcome, failed_job_id bigint, state text, detail jsonb)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -12,11 +13,12 @@ DECLARE
         "workflow_name": "text", "item_key": "any", "job_id": "text", "effect": "text",
         "event": "any", "payload": "any", "payload_text": "bytes", "error_message": "any",
         "error_node": "any", "raw_base64": "bytes", "parse_error": "prose"}');
+    v_locked record;
+    v_job public.jobs;
     v_letter public.failed_jobs;
+    v_name text;
     v_body bytea;
     v_sha bytea;
-    v_size bigint;
-    v_retried boolean;
 BEGIN
     IF v_call.refused IS NOT NULL THEN
         outcome := v_call.refused;
@@ -24,55 +26,45 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    IF v_arg ? 'parse_error' AND ledger.is_base64(v_arg ->> 'raw_base64') THEN
-        v_body := decode(v_arg ->> 'raw_base64', 'base64');
-        v_sha := sha256(v_body);
-        INSERT INTO public.payload_bodies (sha256, body, parse_error)
-        VALUES (v_sha, v_body, v_arg ->> 'parse_error') ON CONFLICT DO NOTHING;
-    ELSE
-        v_sha := ledger.store_body(coalesce(v_arg -> 'payload', 'null'), v_arg ->> 'payload_text');
+    v_name := coalesce(v_arg ->> 'workflow_name', v_call.workflow);
+    v_body := ledger.letter_bytes(v_arg);
+    v_sha := sha256(v_body);
+    INSERT INTO public.payload_bodies (sha256, body, parse_error)
+    VALUES (v_sha, v_body, CASE WHEN ledger.is_base64(v_arg ->> 'raw_base64')
+        THEN v_arg ->> 'parse_error' END)
+    ON CONFLICT DO NOTHING;
+    SELECT * INTO v_locked FROM ledger.lock_job(v_call, v_arg ->> 'job_id');
+    v_call := v_locked.p_call;
+    v_job := v_locked.job;
+    IF v_job.id IS NULL THEN
+        PERFORM pg_advisory_xact_lock(hashtextextended('ledger.failed_job:' || coalesce(
+            v_arg ->> 'job_id', v_name || encode(v_sha, 'hex')), 1));
+        v_call.locked_at := clock_timestamp();
     END IF;
-    v_size := (SELECT octet_length(b.body) FROM public.payload_bodies b WHERE b.sha256 = v_sha);
-    v_retried := v_arg ->> 'job_id' IS NOT NULL
-        OR (v_arg ->> 'effect' IS NOT NULL AND jsonb_typeof(v_arg -> 'event') = 'object');
-    v_call.lock_from := clock_timestamp();
-    PERFORM pg_advisory_xact_lock(hashtextextended(
-        'ledger.failed_job:' || v_call.workflow || encode(v_sha, 'hex'), 1));
-    v_call.locked_at := clock_timestamp();
     SELECT * INTO v_letter FROM public.failed_jobs f
-    WHERE f.state IN ('open', 'retrying', 'exhausted') AND (
-        f.job_id = v_arg ->> 'job_id' OR (
-            f.workflow_name = coalesce(v_arg ->> 'workflow_name', v_call.workflow) AND f.payload_sha256 = v_sha
+    WHERE f.state IN ('open', 'retrying', 'exhausted') AND CASE
+        WHEN v_arg ->> 'job_id' IS NOT NULL THEN f.job_id = v_arg ->> 'job_id'
+        ELSE f.job_id IS NULL AND f.workflow_name = v_name AND f.payload_sha256 = v_sha
             AND f.item_key IS NOT DISTINCT FROM v_arg ->> 'item_key'
-            AND f.job_id IS NOT DISTINCT FROM v_arg ->> 'job_id'
             AND f.error_message IS NOT DISTINCT FROM left(v_arg ->> 'error_message', 10000)
-            AND f.error_node IS NOT DISTINCT FROM v_arg ->> 'error_node'))
-    LIMIT 1;
-    IF v_letter.id IS NULL THEN
-        INSERT INTO public.failed_jobs AS f (
-            workflow_name, item_key, job_id, effect, event, payload, payload_size,
-            payload_sha256, payload_truncated, payload_ref, error_message, error_node,
-            failed_at, next_retry_at, waiting_since)
-        VALUES (
-            coalesce(v_arg ->> 'workflow_name', v_call.workflow), v_arg ->> 'item_key',
-            v_arg ->> 'job_id', v_arg ->> 'effect',
-            v_arg -> 'event',
-            CASE WHEN v_size <= (ledger.policy('payload_cap_bytes') #>> '{}')::integer
-                THEN v_arg -> 'payload' END, v_size, v_sha,
-            v_size > (ledger.policy('payload_cap_bytes') #>> '{}')::integer,
-            'body:' || encode(v_sha, 'hex'), left(v_arg ->> 'error_message', 10000),
-            v_arg ->> 'error_node', clock_timestamp(),
-            CASE WHEN v_retried THEN clock_timestamp() + ledger.seconds('dlq_retry_s') END,
-            CASE WHEN NOT v_retried THEN clock_timestamp() END)
-        ON CONFLICT DO NOTHING
-        RETURNING f.* INTO v_letter;
-        outcome := CASE WHEN FOUND THEN 'inserted' ELSE 'replay' END;
+            AND f.error_node IS NOT DISTINCT FROM v_arg ->> 'error_node' END
+    ORDER BY f.id LIMIT 1;
+    IF (v_name <> v_call.workflow AND coalesce(v_arg ->> 'job_id', v_arg ->> 'effect') IS NOT NULL)
+        OR v_job.workflow NOT IN (v_call.workflow, '(sql)')
+        OR EXISTS (SELECT 1 FROM public.effects e
+                   WHERE e.name = v_arg ->> 'effect' AND e.workflow <> v_call.workflow) THEN
+        outcome := 'wrong_role';
+        detail := '{"hint": "this job or effect belongs to another workflow"}';
+        v_letter := NULL;
+    ELSIF v_letter.id IS NULL THEN
+        v_letter := ledger.write_letter(v_arg, v_name, v_sha, v_job.id IS NOT NULL);
+        outcome := 'inserted';
     ELSE
         outcome := 'replay';
     END IF;
     failed_job_id := v_letter.id;
     state := v_letter.state;
-    outcome := ledger.audit(v_call, outcome, coalesce(v_arg ->> 'item_key', '(none)'),
+    outcome := ledger.audit(v_call, outcome, coalesce(v_job.idem_key, v_arg ->> 'item_key'),
         '(none)', encode(v_sha, 'hex'), (outcome = 'inserted')::integer,
         p_job_id => v_arg ->> 'job_id', p_reason => left(v_arg ->> 'error_message', 2000));
     RETURN NEXT;

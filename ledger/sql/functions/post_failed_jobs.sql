@@ -16,7 +16,7 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    FOR v_item IN SELECT * FROM ledger.spread_items(p_arg, 'none') LOOP
+    FOR v_item IN SELECT * FROM ledger.spread_items(p_arg, 'post') LOOP
         IF v_item.problem IS NOT NULL THEN
             item := v_item.item;
             detail := jsonb_build_object('reason', v_item.problem);

@@ -1,5 +1,6 @@
 -- purge_archive: forget archived keys whose provider's signed archive expiry has passed.
--- Without a signature nothing is ever forgotten.
+-- Without a signature nothing is ever forgotten; nor is a key whose job is still here (the key
+-- outlives its job) or that a late replay asked a person about.
 CREATE OR REPLACE FUNCTION ledger.purge_archive(p_arg jsonb)
 RETURNS TABLE (outcome ledger.outcome, n bigint, detail jsonb)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -20,6 +21,9 @@ BEGIN
         JOIN public.providers p ON p.name = e.provider
         WHERE p.archive_signed_at IS NOT NULL
             AND a.last_possible_retry_at + p.archive_expiry < clock_timestamp()
+            AND a.retain_until < clock_timestamp()
+            AND NOT EXISTS (SELECT 1 FROM public.jobs j WHERE j.idem_key = a.idem_key)
+            AND NOT ledger.key_held(a.idem_key, a.job_id)
         LIMIT coalesce((p_arg ->> 'limit')::integer, 500)
     ), gone AS (
         DELETE FROM public.idem_archive a USING due WHERE a.idem_key = due.idem_key

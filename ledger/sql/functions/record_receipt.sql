@@ -40,6 +40,9 @@ BEGIN
             first_marked_at = coalesce(j.first_marked_at, v_now)
         WHERE j.id = v_job.id AND j.owner_token = v_token
         RETURNING j.version INTO version;
+        IF v_job.first_marked_at IS NULL THEN
+            PERFORM ledger.hold_letters(v_job);
+        END IF;
         PERFORM ledger.keep_evidence(v_job.id, v_job.send_no, 'receipt',
             'workflow:' || v_call.workflow, v_ref, p_arg -> 'body');
         outcome := 'won';

@@ -10,7 +10,7 @@ BEGIN
     JOIN public.providers p ON p.name = e.provider WHERE e.name = p_idem.effect;
     RETURN jsonb_build_object('job_id', (ledger.insert_job(
         p_call, jsonb_build_object('payload', p_payload, 'event', p_conflict.event), p_idem,
-        v_provider.name, NULL, v_provider.lease_seconds)).id);
+        v_provider.name, NULL, v_provider.lease_seconds, ledger.store_body(p_payload, NULL))).id);
 END
 $$;
 COMMENT ON FUNCTION ledger.requeue_key(

@@ -27,10 +27,9 @@ BEGIN
     ELSIF v_letter.state IN ('resolved', 'abandoned') THEN
         outcome := 'already_decided';
         detail := jsonb_build_object('state', v_letter.state, 'reason', v_letter.reason);
-    ELSIF v_letter.state = 'exhausted' OR v_letter.acked_at IS NOT NULL THEN
+    ELSIF v_letter.state = 'exhausted' THEN
         outcome := 'rule_failed';
-        detail := jsonb_build_object('why', CASE v_letter.state WHEN 'exhausted'
-            THEN 'exhausted' ELSE 'acknowledged' END);
+        detail := '{"why": "exhausted"}';
     ELSE
         SELECT r.outcome, r.detail INTO outcome, detail
         FROM ledger.revive_letter(v_call, v_letter, v_job) r;

@@ -34,7 +34,7 @@ BEGIN
         SELECT * INTO v_run FROM public.runs r
         WHERE r.id = (p_arg ->> 'run_id')::uuid
             OR (r.instance = v_call.instance AND r.external_execution_id = v_external)
-        LIMIT 1;
+        ORDER BY (r.id = (p_arg ->> 'run_id')::uuid) DESC NULLS LAST LIMIT 1;
     END IF;
     IF v_run.workflow <> v_call.workflow THEN
         outcome := 'wrong_role';

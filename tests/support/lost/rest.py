@@ -92,7 +92,7 @@ def retry_failed_job(world: World) -> dict[str, Any]:
     return {"actor": SWEEPER, "failed_job_id": world.only("failed_jobs")["id"]}
 
 
-@case("start_batch", "matched", says={"owner_token": TOKEN}, detail={"resumed": True})
+@case("start_batch", "won", says={"owner_token": TOKEN}, detail={"resumed": True})
 def start_batch(_world: World) -> dict[str, Any]:
     """The same batch."""
     return workflow(owner_token=TOKEN)
@@ -176,6 +176,7 @@ def purge_archive(world: World) -> dict[str, Any]:
     """Nothing is left to forget."""
     _old_key(world)
     world.run("archive_keys")
+    world.sql("DELETE FROM jobs")
     world.sql(
         "UPDATE providers SET archive_expiry = interval '40 days', archive_signed_by = 'anna',"
         " archive_signed_at = clock_timestamp() WHERE name LIKE 'charge%%'"
