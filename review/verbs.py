@@ -254,6 +254,7 @@ OTHER_SOURCES: Mapping[str, Kind] = {
     "failed_job": Kind("dead letter", "✕", "bad", "Read the error"),
     "job": Kind("nobody takes this", "◌", "plain", "Check its worker"),
     "batch": Kind("batch stopped", "◌", "plain", "Check the import"),
+    "run": Kind("run flagged", "◌", "plain", "Check the engine"),
     "outbox": Kind("message given up", "✉", "bad", "Check the receiver"),
     "key": Kind("key overdue", "⚷", "plain", "Find what holds it"),
 }

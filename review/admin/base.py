@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.db import models
 from django.db.models import Q, QuerySet
@@ -102,10 +103,10 @@ class GuardedAdmin(_Admin):
             return queryset, False
         condition = Q()
         for name in self.search_exact:
-            field = self.opts.get_field(name)
-            if isinstance(field, models.IntegerField) and not (term.isascii() and term.isdigit()):
+            try:
+                condition |= Q(**{name: self.opts.get_field(name).to_python(term)})
+            except ValidationError:  # no value this column could hold
                 continue
-            condition |= Q(**{name: term})
         return (queryset.filter(condition) if condition else queryset.none()), False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:

@@ -17,7 +17,7 @@ from review.items.offers import User, offer
 from review.items.page import FieldPart, ItemPage, Offer, Payload
 from review.items.places import places
 from review.items.stories import Story
-from review.jsonvalue import Preview
+from review.jsonvalue import Preview, pretty
 from review.rights import VIEW_PAYLOAD
 from review.text import shown
 from review.verbs import KINDS, RISK, SECOND_PERSON, UNKNOWN_KIND, WITHDRAW
@@ -124,7 +124,11 @@ def _story_facts(conflict: Conflict, around: Around, owned: reading.Owners) -> d
     ]
     step = (detail.get("from"), detail.get("to"))
     return {
-        **{key: detail[key] for key in ("constraint", "path") if isinstance(detail.get(key), str)},
+        **{
+            key: detail[key]
+            for key in ("rule", "constraint", "path")
+            if isinstance(detail.get(key), str)
+        },
         "effect_title": around.effect.title if around.effect else None,
         "foreign": foreign,
         "owners": sorted({name for field in foreign for name in owned.get(field, ([], False))[0]}),
@@ -157,6 +161,9 @@ def _payloads(conflict: Conflict, around: Around, *, allowed: bool) -> list[Payl
         found.append(reading.payload_of_job(around.job, allowed=allowed))
     if allowed and (kept := _unreadable(conflict)):
         found.append(kept)
+    inputs = detail_of(conflict).get("inputs")
+    if allowed and inputs is not None:
+        found.append(Payload("What the rule read", pretty(inputs)))
     columns = [("Event", "event")]
     if conflict.kind in ("missing_key", "lost_claim", "lost_record"):
         columns.insert(0, ("What came", "attempted"))

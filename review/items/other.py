@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from ledger.models import BatchRun, FailedJob, Idem, Job, OutboxMessage
+from ledger.models import BatchRun, FailedJob, Idem, Job, OutboxMessage, Run
 from ledger.models.base import GuardedModel
 from review.items import reading, timeline
 from review.items.offers import User
@@ -24,12 +24,14 @@ MODELS: Mapping[str, type[GuardedModel]] = {
     "job": Job,
     "batch": BatchRun,
     "outbox": OutboxMessage,
+    "run": Run,
     "key": Idem,
 }
 _DEFERRED: Mapping[str, tuple[str, ...]] = {
     "failed_job": ("payload", "event"),
     "job": ("payload", "event", "last_close"),
     "outbox": ("payload",),
+    "run": ("result", "late_result"),
     "key": ("result",),
 }
 
@@ -153,6 +155,35 @@ def _outbox(row: OutboxMessage) -> tuple[str, SafeString, list[Fact]]:
     )
 
 
+def _run(row: Run) -> tuple[str, SafeString, list[Fact]]:
+    asked = (
+        format_html("The engine was last heard to say {}.", bold(row.engine_status))
+        if row.engine_status
+        else "The engine could not be asked about it."
+    )
+    story = format_html(
+        "This run of {} is past what can be decided by itself. {} It is left running here, because "
+        "nothing proves that it ended. {}",
+        bold(row.workflow),
+        asked,
+        shown(row.operator_note or "", 300),
+    )
+    return (
+        f"{shown(row.workflow, 80)}: a run nobody can account for",
+        story,
+        [
+            Fact("Status", row.status),
+            Fact("Execution", shown(row.external_execution_id or "none known", 80), mono=True),
+            Fact("Engine", shown(row.instance, 80), shown(row.engine_status, 40)),
+            Fact("Started", at=row.started_at),
+            Fact("Deadline", at=row.deadline_at),
+            Fact("Last checked", at=row.last_checked_at),
+            Fact("Stop asked", at=row.stop_requested_at),
+            Fact("Error", shown(row.error)),
+        ],
+    )
+
+
 def _idem(row: Idem) -> tuple[str, SafeString, list[Fact]]:
     if row.status == "pending":
         story = format_html(
@@ -185,6 +216,7 @@ _TELL: Mapping[str, Callable[[Any], tuple[str, SafeString, list[Fact]]]] = {
     "job": _job,
     "batch": _batch,
     "outbox": _outbox,
+    "run": _run,
     "key": _idem,
 }
 

@@ -2,7 +2,16 @@
 
 from collections.abc import Iterable
 
-from ledger.models import BatchRun, Conflict, Effect, FailedJob, Job, OutboxMessage, Provider
+from ledger.models import (
+    BatchRun,
+    Conflict,
+    Effect,
+    FailedJob,
+    Job,
+    OutboxMessage,
+    Provider,
+    Run,
+)
 from review.items.reading import json_text, side, text_of
 from review.items.sends import class_name
 from review.items.stories import what, why
@@ -139,6 +148,24 @@ def _outbox(ids: list[str]) -> dict[str, Told]:
     }
 
 
+def _runs(ids: list[str]) -> dict[str, Told]:
+    rows = Run.objects.filter(pk__in=ids).only(
+        "workflow", "external_execution_id", "engine_status", "operator_note"
+    )
+    return {
+        str(row.pk): (
+            f"run of {shown(row.workflow, 80)}",
+            f"engine says {shown(row.engine_status, 40)}"
+            if row.engine_status
+            else "the engine cannot be asked: no execution is known"
+            if not row.external_execution_id
+            else "the engine gave no answer",
+            (),
+        )
+        for row in rows
+    }
+
+
 def _keys(ids: list[str]) -> dict[str, Told]:
     return {pk: (shown(pk, 120), "held longer than it should be", ()) for pk in ids}
 
@@ -149,5 +176,6 @@ _TELL = {
     "job": _jobs,
     "batch": _batches,
     "outbox": _outbox,
+    "run": _runs,
     "key": _keys,
 }

@@ -121,7 +121,7 @@ def _why_asked(conflict: Conflict) -> str:
 
 
 def _rule(story: Story) -> SafeString:
-    rule = story.facts.get("constraint")
+    rule = story.facts.get("rule") or story.facts.get("constraint")
     named = format_html("the rule {}", bold(rule)) if rule else format_html("{}", "a rule")
     return format_html(
         "{}. With that change {} would no longer hold, so nothing was written.", story.wanted, named

@@ -145,6 +145,10 @@ OTHERS = {
         "INSERT INTO outbox (topic, subject, key, payload, given_up_at, waiting_since, workflow)"
         " VALUES ('t', 's', 'k#1', '{}', now(), now(), 'shop') RETURNING id::text"
     ),
+    "run": (
+        "INSERT INTO runs (id, workflow, needs_operator, waiting_since)"
+        " VALUES (gen_random_uuid(), 'shop', true, now()) RETURNING id::text"
+    ),
     "key": (
         "INSERT INTO idem (idem_key, workflow, waiting_since)"
         " VALUES ('write:x/y#customers/1', 'shop', now()) RETURNING idem_key"

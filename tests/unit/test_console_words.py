@@ -7,10 +7,11 @@ import pytest
 
 from ledger.models.conflicts import KINDS as LEDGER_KINDS
 from review import text
+from review.items import other
 from review.outcomes import GOOD, OUTCOMES, UNKNOWN, words
 from review.reasons import REASONS, in_words
 from review.rights import RIGHT_WORDS, ROLES
-from review.verbs import KINDS, SECOND_PERSON, VERB_RIGHTS, WITHDRAW
+from review.verbs import KINDS, OTHER_SOURCES, SECOND_PERSON, VERB_RIGHTS, WITHDRAW
 from sweeper.decisions.sweep import TABLE
 
 SQL = Path(__file__).parents[2] / "ledger" / "sql"
@@ -52,6 +53,14 @@ def test_every_kind_has_a_verb_that_ends_it_and_no_decision_the_ledger_lacks():
         assert len({each.key for each in kind.decisions if each.key}) == len(
             [each for each in kind.decisions if each.key]
         )
+
+
+def test_every_source_of_the_queue_has_a_page():
+    """What the view can list, the console can name and open."""
+    view = (SQL / "views" / "review_queue.sql").read_text()
+    sources = set(re.findall(r"SELECT '(\w+)'::text", view))
+    assert sources == {"conflict", *OTHER_SOURCES}
+    assert set(other.MODELS) == set(OTHER_SOURCES)
 
 
 def test_every_verb_has_a_right_that_some_role_has_and_words_for_who_lacks_it():
