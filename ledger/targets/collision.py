@@ -73,7 +73,10 @@ def writers(target: Target) -> tuple[Writer, Writer]:
             "field that is neither sensitive nor the status."
         )
     first, second = (list(fields) * 2)[:2]
-    return tuple(Writer(w, fields[w], _event(target, w)) for w in (first, second))  # type: ignore[return-value]
+    return (
+        Writer(first, fields[first], _event(target, first)),
+        Writer(second, fields[second], _event(target, second)),
+    )
 
 
 def collide(owner: psycopg.Connection, target: Target, key: str) -> Report:
