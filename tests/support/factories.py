@@ -240,9 +240,9 @@ def look_up(shop: Shop, taken: Any, kind: str, **more: Any) -> Any:
 
 
 def settle(shop: Shop, taken: Any) -> None:
-    """Let the settle window of a taken job be over."""
+    """Let the settle window of a taken job end now."""
     shop.owner.execute(
-        "UPDATE jobs SET settle_until = clock_timestamp() - interval '1 second' WHERE id = %s",
+        "UPDATE jobs SET settle_until = clock_timestamp() WHERE id = %s",
         [taken.job_id],
     )
 
