@@ -9,6 +9,7 @@ DECLARE
     v_needs text;
     -- A resent write that nobody takes again: its key is pending alone, and a person may give it up.
     v_alone boolean := p_conflict.state = 'resent' AND p_arg ->> 'decision' = 'abandon'
+        AND p_conflict.lock_version = (p_arg ->> 'lock_version')::bigint
         AND EXISTS (SELECT 1 FROM public.idem i
                     WHERE i.idem_key = p_conflict.idem_key AND i.status = 'pending'
                         AND i.job_id IS NULL)
