@@ -113,6 +113,7 @@ class Migration(migrations.Migration):
         InstallFunction("keep_late", "0003_keep_late.sql"),
         InstallFunction("key_fields", "0003_key_fields.sql"),
         InstallFunction("key_held", "0003_key_held.sql"),
+        InstallFunction("known_provider", "0003_known_provider.sql"),
         InstallFunction("lane_free", "0003_lane_free.sql"),
         InstallFunction("letter_bytes", "0003_letter_bytes.sql"),
         InstallFunction("letter_payload", "0003_letter_payload.sql"),

@@ -1,5 +1,6 @@
 """What an operation owes the audit: one row with the four facts for each row changed or refused."""
 
+from collections import Counter
 from typing import Any
 
 import psycopg
@@ -49,3 +50,10 @@ class AuditWatch:
         rows = [(row["op"], row["outcome"]) for row in self.new()]
         silent = answer.outcome == "empty" or (operation, answer.outcome) in SILENT
         assert rows == ([] if silent else [(operation, answer.outcome)]), answer
+
+    def expect_each(self, operations: set[str], answers: list[Any]) -> None:
+        """See that exactly one row, of one of these operations, tells of each answer."""
+        rows = self.new()
+        assert {row["op"] for row in rows} <= operations, rows
+        told = Counter(row["outcome"] for row in rows)
+        assert told == Counter(a.outcome for a in answers if a.outcome != "empty"), answers

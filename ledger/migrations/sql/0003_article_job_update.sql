@@ -15,11 +15,21 @@ BEGIN
         NEW.owner_token := gen_random_uuid();
         NEW.owner_kind := 'worker';
         NEW.owner_name := 'login ' || session_user;
+        NEW.held_natively := false;
+        NEW.execution_id := NULL;
+        NEW.heartbeat_at := NULL;
         NEW.claimed_at := v_now;
         NEW.lease_expires_at := v_now + make_interval(secs => OLD.lease_seconds);
         NEW.marker_at := v_now;
         NEW.first_marked_at := coalesce(OLD.first_marked_at, v_now);
         NEW.send_no := OLD.send_no + 1;
+        PERFORM 1 FROM public.idem i WHERE i.idem_key = OLD.idem_key FOR UPDATE SKIP LOCKED;
+        IF FOUND AND v_lost IS NULL THEN
+            PERFORM ledger.extend_key(OLD.idem_key, OLD.provider);
+        END IF;
+        IF v_lost IS NULL THEN
+            PERFORM ledger.hold_letters(NEW);
+        END IF;
     ELSIF OLD.state = 'claimed' AND NEW.state = 'done' THEN
         PERFORM 1 FROM public.idem i
         WHERE i.idem_key = OLD.idem_key AND i.status = 'pending' FOR UPDATE SKIP LOCKED;

@@ -1,14 +1,14 @@
 -- article_processed_item: a raw INSERT INTO processed_items records that an item was processed.
--- Unknown: its key is done. Pending: it is finished with its job. Known as done, in review or
--- archived: INSERT 0 0, and the audit row says which.
+-- Unknown: its key is done. Pending: it is finished with its job. Known as done, in review, dead or
+-- archived: INSERT 0 0, and the audit row says which. A status the source does not name is no success.
 CREATE OR REPLACE FUNCTION ledger.article_processed_item()
 RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     v_call ledger.call := ledger.article_call('sql:processed_items');
     v_old public.idem;
     v_now timestamptz := clock_timestamp();
-    v_outcome text := CASE WHEN NEW.status IN ('failed', 'skipped') THEN NEW.status
-                      ELSE 'success' END;
+    v_outcome text := CASE WHEN NEW.status IN ('success', 'skipped') THEN NEW.status
+                      ELSE 'failed' END;
     v_lost text;
     v_provider public.providers;
 BEGIN
@@ -27,8 +27,11 @@ BEGIN
     ELSE
         SELECT * INTO v_old FROM public.idem i WHERE i.idem_key = NEW.item_key FOR UPDATE;
         IF v_old.status = 'pending' THEN
+            IF NOT ledger.article_job_done(
+                v_old.job_id, 'sql:processed_items', NEW.item_key) THEN
+                RETURN NULL;
+            END IF;
             PERFORM ledger.finish_key(NEW.item_key, v_outcome, NULL);
-            PERFORM ledger.article_job_done(v_old.job_id, 'sql:processed_items', NEW.item_key);
         ELSE
             v_lost := CASE v_old.status WHEN 'review' THEN 'in_review' ELSE 'already_done' END;
             PERFORM ledger.audit(v_call, v_lost, NEW.item_key, v_outcome,

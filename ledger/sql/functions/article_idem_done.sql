@@ -4,14 +4,15 @@ RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, 
 BEGIN
     IF OLD.status <> 'pending' OR NEW.status <> 'done' THEN
         PERFORM ledger.audit(ledger.article_call('sql:idem'), 'bad_transition', OLD.idem_key,
-            OLD.status, coalesce(NEW.status, '(none)'), 0, p_job_id => OLD.job_id);
+            OLD.status, NEW.status, 0, p_job_id => OLD.job_id);
+        RETURN NULL;
+    ELSIF NOT ledger.article_job_done(OLD.job_id, 'sql:idem', OLD.idem_key) THEN
         RETURN NULL;
     END IF;
     NEW.outcome := 'success';
     NEW.done_at := coalesce(NEW.done_at, clock_timestamp());
     NEW.applied_version := OLD.effect_version;
     NEW.waiting_since := NULL;
-    PERFORM ledger.article_job_done(OLD.job_id, 'sql:idem', OLD.idem_key);
     RETURN NEW;
 END
 $$;
