@@ -1,6 +1,7 @@
 -- revive_letter: try a locked dead letter once more, as far as its job allows it.
 -- A job that was marked and may not be re-driven goes to a person instead: never sent again here. A
--- letter without a job enters by its event. What only a person can mend waits for one.
+-- letter without a job enters by its event. What only a person can mend waits for one who has not
+-- acknowledged it; a person's own try that is refused changes nothing.
 CREATE OR REPLACE FUNCTION ledger.revive_letter(
     p_call ledger.call, p_letter public.failed_jobs, p_job public.jobs,
     OUT outcome ledger.outcome, OUT detail jsonb
@@ -39,6 +40,9 @@ BEGIN
         PERFORM ledger.extend_key(p_job.idem_key, p_job.provider);
         outcome := 'won';
     END IF;
+    IF outcome = 'rule_failed' AND p_call.actor_kind = 'human' THEN
+        RETURN;
+    END IF;
     UPDATE public.failed_jobs f SET
         state = CASE WHEN outcome = 'won' THEN 'retrying' WHEN outcome <> 'rule_failed'
                 THEN 'resolved' WHEN v_again IS NULL AND f.state = 'retrying' THEN 'open'
@@ -48,7 +52,7 @@ BEGIN
                         ELSE clock_timestamp() END,
         next_retry_at = v_again,
         waiting_since = CASE WHEN outcome = 'rule_failed' AND v_again IS NULL
-            THEN coalesce(f.waiting_since, clock_timestamp()) END,
+            AND f.acked_at IS NULL THEN coalesce(f.waiting_since, clock_timestamp()) END,
         acked_at = CASE WHEN outcome <> 'won' THEN f.acked_at END,
         acked_by = CASE WHEN outcome <> 'won' THEN f.acked_by END,
         resolved_at = CASE WHEN outcome IN ('in_review', 'already_decided')
