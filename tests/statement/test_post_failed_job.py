@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -149,11 +150,12 @@ def test_a_job_has_one_living_letter(shop: Shop) -> None:
 @pytest.mark.parametrize("named", ["job", "effect", "name"])
 def test_only_its_own_workflow_names_a_job_or_an_effect(shop: Shop, named: str) -> None:
     """The schedule acts on them later, and would act for somebody else."""
-    known: dict[str, Any] = {
+    names: dict[str, Callable[[], dict[str, Any]]] = {
         "job": lambda: {"job_id": claimed(shop).job_id, "workflow": OTHER},
         "effect": lambda: {"effect": FORCED, "event": {"id": 1}, "workflow": OTHER},
         "name": lambda: {"effect": FORCED, "event": {"id": 1}, "workflow_name": OTHER},
-    }[named]()
+    }
+    known = names[named]()
     refused = shop.call("post_failed_job", **FAILURE, **known)
     assert (refused.outcome, refused.failed_job_id) == ("wrong_role", None)
     assert shop.rows("failed_jobs") == []

@@ -114,7 +114,7 @@ class Shop:
         return answer
 
     def call_many(self, operation: str, *single: str, **argument: Any) -> list[Any]:
-        """Run an operation that answers many rows; each leaves one audit row, maybe of ``single``."""
+        """Run an operation that answers many rows; each left one audit row, or its ``single`` did."""
         caller = {"workflow": SHOP} if OPERATIONS[operation].n8n else {"actor": SWEEPER}
         self.audit.skip()
         answers = self.door.call_many(operation, **(caller | argument))
