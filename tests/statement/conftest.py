@@ -55,6 +55,18 @@ def office(door: Door, owner_sql: psycopg.Connection) -> Iterator[Office]:
         yield opened
 
 
+@pytest.fixture(params=["sql", "python"])
+def inner_office(
+    request: pytest.FixtureRequest,
+    transactional_db: None,
+    connect: Connect,
+    owner_sql: psycopg.Connection,
+) -> Iterator[Office]:
+    """Give the shop with its customers, reached through the doors that offer every operation."""
+    with open_office(open_door(request.param, connect, owner_sql), owner_sql) as opened:
+        yield opened
+
+
 @pytest.fixture
 def sql_office(sql_door: Door, owner_sql: psycopg.Connection) -> Iterator[Office]:
     """Give the shop with its customers, reached through the SQL door alone."""
