@@ -5,6 +5,8 @@ import django.contrib.postgres.fields
 import django.db.models.deletion
 import django.db.models.expressions
 import django.db.models.functions.datetime
+import django.db.models.functions.text
+import django.db.models.lookups
 import ledger.models.base
 from django.db import migrations, models
 
@@ -771,7 +773,12 @@ class Migration(migrations.Migration):
                         name="idem_outcome_known",
                     ),
                     models.CheckConstraint(
-                        condition=models.Q(("idem_key__regex", "^[^[:cntrl:]]{1,255}$")),
+                        condition=models.Q(
+                            ("idem_key__regex", "^[^[:cntrl:]]+$"),
+                            django.db.models.lookups.LessThanOrEqual(
+                                django.db.models.functions.text.Length("idem_key"), 255
+                            ),
+                        ),
                         name="idem_key_printable_up_to_255",
                     ),
                     models.CheckConstraint(

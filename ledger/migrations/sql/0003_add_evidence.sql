@@ -18,7 +18,7 @@ BEGIN
         RETURN;
     END IF;
     v_kind := p_arg ->> 'kind';
-    SELECT * INTO v_locked FROM ledger.lock_job(v_call, p_arg ->> 'job_id');
+    v_locked := ledger.lock_job(v_call, p_arg ->> 'job_id');
     v_call := v_locked.p_call;
     v_job := v_locked.job;
     IF v_job.id IS NULL THEN

@@ -10,7 +10,7 @@ DECLARE
     v_lost text;
 BEGIN
     NEW.idem_key := 'jobs:' || NEW.id;
-    IF NEW.idem_key !~ '^[^[:cntrl:]]{1,255}$' THEN
+    IF NEW.idem_key !~ '^[^[:cntrl:]]+$' OR length(NEW.idem_key) > 255 THEN
         NEW.idem_key := 'jobs:#' || ledger.hash(to_jsonb(NEW.id));
     END IF;
     NEW.payload := coalesce(NEW.payload, 'null');

@@ -27,7 +27,7 @@ BEGIN
         RETURN;
     END IF;
     v_token := (p_arg ->> 'owner_token')::uuid;
-    SELECT * INTO v_locked FROM ledger.lock_job(v_call, p_arg ->> 'job_id');
+    v_locked := ledger.lock_job(v_call, p_arg ->> 'job_id');
     v_call := v_locked.p_call;
     v_job := v_locked.job;
     v_idem := v_locked.idem;

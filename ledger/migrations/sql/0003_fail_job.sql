@@ -26,7 +26,7 @@ BEGIN
     v_token := (p_arg ->> 'owner_token')::uuid;
     v_state := p_arg ->> 'effect_state';
     v_close := jsonb_build_object('op', 'fail_job', 'token', v_token, 'decision', v_state);
-    SELECT * INTO v_locked FROM ledger.lock_job(v_call, p_arg ->> 'job_id');
+    v_locked := ledger.lock_job(v_call, p_arg ->> 'job_id');
     v_call := v_locked.p_call;
     v_job := v_locked.job;
     SELECT h.verdict, h.detail INTO outcome, detail

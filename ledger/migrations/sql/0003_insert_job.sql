@@ -1,4 +1,5 @@
 -- insert_job: the record of a key just won: claimed when a token is given, queued otherwise.
+-- The key names the job before it is there, so that no second write of the key is needed.
 CREATE OR REPLACE FUNCTION ledger.insert_job(
     p_call ledger.call, p_arg jsonb, p_idem public.idem, p_provider text, p_token uuid,
     p_lease integer, p_body_sha256 bytea
@@ -13,7 +14,7 @@ DECLARE
         || CASE WHEN p_idem.effect_kind = 'replace' THEN ':v' || p_idem.effect_version ELSE '' END;
 BEGIN
     -- It travels in HTTP headers: plain ASCII of bounded length, or a digest.
-    IF v_key !~ '^[[:ascii:]]{1,255}$' THEN
+    IF v_key ~ '[^[:ascii:]]' OR length(v_key) > 255 THEN
         v_key := 'landed:' || ledger.hash(to_jsonb(v_key));
     END IF;
     INSERT INTO public.jobs AS j (
@@ -22,7 +23,7 @@ BEGIN
         active_lane, run_after, ready_at, attempts, owner_token, owner_kind, owner_name,
         execution_id, claimed_at, lease_seconds, lease_expires_at, created_at, updated_at)
     VALUES (
-        gen_random_uuid()::text, p_idem.idem_key, p_idem.effect, p_idem.effect_version,
+        p_idem.job_id, p_idem.idem_key, p_idem.effect, p_idem.effect_version,
         p_call.workflow, p_call.workflow_version, p_provider, p_call.instance,
         CASE WHEN v_held THEN 'claimed' ELSE 'queued' END,
         p_arg -> 'payload', p_idem.payload_hash,
@@ -35,7 +36,6 @@ BEGIN
         CASE WHEN v_held THEN v_now END, p_lease,
         CASE WHEN v_held THEN v_now + make_interval(secs => p_lease) END, v_now, v_now)
     RETURNING j.* INTO v_job;
-    UPDATE public.idem i SET job_id = v_job.id WHERE i.idem_key = p_idem.idem_key;
     RETURN v_job;
 END
 $$;

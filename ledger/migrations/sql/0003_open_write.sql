@@ -44,7 +44,7 @@ BEGIN
     IF verdict IS NOT NULL THEN
         RETURN;
     END IF;
-    SELECT * INTO v_key FROM ledger.derive_key(
+    v_key := ledger.derive_key(
         v_effect.name, p_arg -> 'event', p_call.execution_id, NULL);
     IF v_key.problem = 'missing' THEN
         SELECT k.outcome, k.detail INTO verdict, detail FROM ledger.park_missing_key(
@@ -69,11 +69,11 @@ BEGIN
         (SELECT jsonb_agg(k ORDER BY k) FROM jsonb_object_keys(p_arg -> 'changes') k));
     SELECT * INTO v_provider FROM public.providers p WHERE p.name = v_effect.provider;
     p_call.lock_from := clock_timestamp();
-    SELECT * INTO v_gate FROM ledger.gate(idem_key, v_effect, v_key.event_key,
-        v_effect.current_version, ledger.hash(v_identity), p_call.workflow, v_provider);
+    v_gate := ledger.gate(idem_key, v_effect, v_key.event_key,
+        v_effect.current_version, ledger.hash(v_identity), p_call.workflow, v_provider, NULL);
     idem := v_gate.idem;
     IF NOT v_gate.fresh THEN
-        SELECT * INTO v_judged FROM ledger.judge_key(p_call, idem, v_effect.current_version,
+        v_judged := ledger.judge_key(p_call, idem, v_effect.current_version,
             p_arg -> 'changes', ledger.hash(v_identity), p_arg -> 'event', target.name,
             p_arg ->> 'record_key', ((p_arg ->> 'expected_revision')::bigint)::text);
         verdict := CASE v_judged.verdict WHEN 'migrate' THEN 'replay' ELSE v_judged.verdict END;

@@ -33,7 +33,7 @@ BEGIN
     VALUES (v_sha, v_body, CASE WHEN ledger.is_base64(v_arg ->> 'raw_base64')
         THEN v_arg ->> 'parse_error' END)
     ON CONFLICT DO NOTHING;
-    SELECT * INTO v_locked FROM ledger.lock_job(v_call, v_arg ->> 'job_id');
+    v_locked := ledger.lock_job(v_call, v_arg ->> 'job_id');
     v_call := v_locked.p_call;
     v_job := v_locked.job;
     IF v_job.id IS NULL THEN

@@ -20,7 +20,7 @@ BEGIN
     END IF;
     v_token := (p_arg ->> 'owner_token')::uuid;
     v_close := jsonb_build_object('op', 'release_job', 'token', v_token);
-    SELECT * INTO v_locked FROM ledger.lock_job(v_call, p_arg ->> 'job_id');
+    v_locked := ledger.lock_job(v_call, p_arg ->> 'job_id');
     v_call := v_locked.p_call;
     v_job := v_locked.job;
     SELECT h.verdict, h.detail INTO outcome, detail

@@ -5,9 +5,12 @@ RETURNS text LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS
 DECLARE
     -- Written out: what \s means depends on the server's locale, and a key must not.
     v_blank text := '[\s\u00A0\u1680\u2000-\u200D\u2028\u2029\u202F\u205F\u2060\u3000\uFEFF]';
-    v_value text := regexp_replace(normalize(p_value, NFC),
-        '^' || v_blank || '+|' || v_blank || '+$', '', 'g');
+    v_value text := p_value;
 BEGIN
+    IF p_value ~ '[^!-~]' THEN  -- most keys are plain words already
+        v_value := regexp_replace(normalize(p_value, NFC),
+            '^' || v_blank || '+|' || v_blank || '+$', '', 'g');
+    END IF;
     v_value := CASE p_form
         WHEN 'lower' THEN lower(v_value)
         WHEN 'email' THEN lower(v_value)

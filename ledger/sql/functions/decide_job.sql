@@ -25,7 +25,7 @@ BEGIN
     v_decision := p_arg ->> 'decision';
     v_close := jsonb_build_object('op', 'decide_job', 'token', p_arg ->> 'owner_token',
         'decision', v_decision, 'version', (p_arg ->> 'expected_version')::bigint);
-    SELECT * INTO v_locked FROM ledger.lock_job(v_call, p_arg ->> 'job_id');
+    v_locked := ledger.lock_job(v_call, p_arg ->> 'job_id');
     v_call := v_locked.p_call;
     v_job := v_locked.job;
     IF v_job.id IS NULL THEN

@@ -24,7 +24,7 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    SELECT * INTO v_open FROM ledger.open_job(v_call, p_arg);
+    v_open := ledger.open_job(v_call, p_arg);
     v_call := v_open.p_call;
     v_idem := v_open.idem;
     v_job := v_open.job;

@@ -1,10 +1,11 @@
 -- gate: the only gate. The insert is the claim of a key; everybody else gets its row, locked.
--- fresh: this call made the row. archived: the key is past its retention and was answered before;
--- idem then holds the archived row. Guards: insert first, look into the archive afterwards in its
--- own statement (the other order lets a second winner in while a key is being moved).
+-- fresh: this call made the row, which names the job to come (a write has none). archived: the key is
+-- past its retention and was answered before; idem then holds the archived row. Guards: insert first,
+-- look into the archive afterwards in its own statement (the other order lets a second winner in
+-- while a key is being moved).
 CREATE OR REPLACE FUNCTION ledger.gate(
     p_key text, p_effect public.effects, p_event_key text, p_version integer,
-    p_payload_hash text, p_workflow text, p_provider public.providers,
+    p_payload_hash text, p_workflow text, p_provider public.providers, p_job_id text,
     OUT fresh boolean, OUT archived boolean, OUT idem public.idem
 )
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
@@ -18,11 +19,11 @@ BEGIN
     archived := false;
     FOR attempt IN 1 .. 10 LOOP
         INSERT INTO public.idem AS i (
-            idem_key, effect, event_key, effect_version, effect_kind, status, workflow,
-            payload_hash, claimed_at, last_possible_retry_at, retain_until)
+            idem_key, effect, event_key, effect_version, effect_kind, status, job_id,
+            workflow, payload_hash, claimed_at, last_possible_retry_at, retain_until)
         VALUES (
-            p_key, p_effect.name, p_event_key, p_version, p_effect.kind, 'pending', p_workflow,
-            p_payload_hash, v_now, v_last, ledger.retain_until(p_provider, v_last))
+            p_key, p_effect.name, p_event_key, p_version, p_effect.kind, 'pending', p_job_id,
+            p_workflow, p_payload_hash, v_now, v_last, ledger.retain_until(p_provider, v_last))
         ON CONFLICT DO NOTHING
         RETURNING i.* INTO idem;
         IF FOUND THEN
@@ -46,5 +47,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION ledger.gate(
-    text, public.effects, text, integer, text, text, public.providers) IS
+    text, public.effects, text, integer, text, text, public.providers, text) IS
     'the only gate. The insert is the claim of a key; everybody else gets its row, locked';

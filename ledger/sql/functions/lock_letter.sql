@@ -13,7 +13,7 @@ DECLARE
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('ledger.letter:' || p_failed_job_id, 1));
     SELECT f.job_id INTO v_job FROM public.failed_jobs f WHERE f.id = p_failed_job_id;
-    SELECT * INTO v_locked FROM ledger.lock_job(p_call, v_job);
+    v_locked := ledger.lock_job(p_call, v_job);
     p_call := v_locked.p_call;
     job := v_locked.job;
     SELECT * INTO letter FROM public.failed_jobs f WHERE f.id = p_failed_job_id FOR UPDATE;

@@ -23,7 +23,7 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    SELECT * INTO v_locked FROM ledger.lock_job(v_call, p_arg ->> 'job_id');
+    v_locked := ledger.lock_job(v_call, p_arg ->> 'job_id');
     v_call := v_locked.p_call;
     v_job := v_locked.job;
     v_now := clock_timestamp();

@@ -32,8 +32,7 @@ BEGIN
     END IF;
     SELECT * INTO provider FROM public.providers p WHERE p.name = v_effect.provider;
     v_version := coalesce((p_arg ->> 'effect_version')::integer, v_effect.current_version);
-    SELECT * INTO v_key FROM ledger.derive_key(
-        v_effect.name, p_arg -> 'event', p_call.execution_id, NULL);
+    v_key := ledger.derive_key(v_effect.name, p_arg -> 'event', p_call.execution_id, NULL);
     IF v_key.problem = 'missing' THEN
         SELECT k.outcome, k.detail INTO verdict, detail FROM ledger.park_missing_key(
             p_call, v_effect.name, v_version, jsonb_build_object('value', p_arg -> 'payload'),
@@ -53,8 +52,8 @@ BEGIN
     END IF;
     p_call.lock_from := clock_timestamp();
     body_sha256 := ledger.store_body(p_arg -> 'payload', p_arg ->> 'payload_text');
-    SELECT * INTO v_gate FROM ledger.gate(
-        v_key.idem_key, v_effect, v_key.event_key, v_version, v_hash, p_call.workflow, provider);
+    v_gate := ledger.gate(v_key.idem_key, v_effect, v_key.event_key, v_version, v_hash,
+        p_call.workflow, provider, gen_random_uuid()::text);
     idem := v_gate.idem;
     fresh := v_gate.fresh;
     IF NOT fresh AND NOT v_gate.archived THEN
@@ -64,7 +63,7 @@ BEGIN
     IF fresh THEN
         RETURN;
     END IF;
-    SELECT * INTO v_judged FROM ledger.judge_key(
+    v_judged := ledger.judge_key(
         p_call, idem, v_version, jsonb_build_object('value', p_arg -> 'payload'), v_hash,
         p_arg -> 'event');
     verdict := v_judged.verdict;
@@ -78,7 +77,7 @@ BEGIN
     ELSIF verdict = 'migrate' THEN
         UPDATE public.idem i SET
             status = 'pending', outcome = NULL, done_at = NULL, applied_version = i.effect_version,
-            effect_version = v_version, payload_hash = v_hash
+            effect_version = v_version, payload_hash = v_hash, job_id = gen_random_uuid()::text
         WHERE i.idem_key = v_key.idem_key RETURNING i.* INTO idem;
         PERFORM ledger.extend_key(v_key.idem_key, provider.name);
         verdict := NULL;

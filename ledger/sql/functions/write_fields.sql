@@ -39,7 +39,7 @@ BEGIN
     IF jsonb_typeof(p_arg -> 'depends_on') = 'array' THEN
         v_depends := ARRAY(SELECT jsonb_array_elements_text(p_arg -> 'depends_on'));
     END IF;
-    SELECT * INTO v_open FROM ledger.open_write(v_call, p_arg);
+    v_open := ledger.open_write(v_call, p_arg);
     v_call := v_open.p_call;
     idem_key := v_open.idem_key;
     v_verdict := v_open.verdict;
