@@ -14,15 +14,15 @@ import psycopg
 import pytest
 from django.conf import settings
 from psycopg import sql
-from psycopg.rows import dict_row
 
 from ledger import roles
 from ledger.catalog import OPERATIONS
 from sweeper.killmatrix.server import running
 from sweeper.killmatrix.tcp_relay import Fault, TcpRelay
-from tests.support.database import KEPT, Connect, Logins, database
+from tests.support.database import Connect, Logins, database
 from tests.support.doors import Door, SqlDoor
 from tests.support.lost import CASES, Case, World
+from tests.support.tables import Tables
 
 READING = {
     "daily_report",
@@ -53,45 +53,6 @@ def lost_through(relay: TcpRelay, _logins: Logins) -> "Lose":
 def world(sql_door: Door, owner_sql: psycopg.Connection) -> World:
     """Open the shop."""
     return World(sql_door, owner_sql)
-
-
-class Ledger:
-    """All tables of the ledger at one moment, and what the audit says happened since another."""
-
-    def __init__(self, owner: psycopg.Connection) -> None:
-        """List the tables."""
-        self._owner = owner
-        found = owner.execute(
-            "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace"
-            " AND relkind IN ('r', 'p') AND NOT relispartition AND relname <> ALL(%s)",
-            [[*KEPT, "audit_events"]],
-        )
-        self._tables = sorted(name for (name,) in found)
-
-    def rows(self) -> dict[str, list[dict[str, Any]]]:
-        """Return every row of every table but the audit."""
-        query = sql.SQL(" UNION ALL ").join(
-            sql.SQL("SELECT {}, to_jsonb(t) FROM {} t").format(
-                sql.Literal(name), sql.Identifier("public", name)
-            )
-            for name in self._tables
-        )
-        rows: dict[str, list[dict[str, Any]]] = {name: [] for name in self._tables}
-        for table, row in self._owner.execute(query):
-            rows[table].append(row)
-        return {name: sorted(found, key=orjson.dumps) for name, found in rows.items()}
-
-    def last_event(self) -> int:
-        """Return where the audit stands."""
-        row = self._owner.execute("SELECT coalesce(max(id), 0) FROM audit_events").fetchone()
-        assert row is not None
-        return int(row[0])
-
-    def events(self, since: int) -> list[dict[str, Any]]:
-        """Return what the audit says since then."""
-        with self._owner.cursor(row_factory=dict_row) as cursor:
-            cursor.execute("SELECT * FROM audit_events WHERE id > %s ORDER BY id", [since])
-            return cursor.fetchall()
 
 
 def changes(events: list[dict[str, Any]]) -> int:
@@ -140,7 +101,7 @@ def test_a_lost_answer_is_repeated_without_harm(
 ) -> None:
     """Lost before: nothing was recorded. Lost after: one effect, told once, and rule 6's answer."""
     argument = case.arrange(world)
-    ledger = Ledger(world.owner)
+    ledger = Tables(world.owner)
     before, started = ledger.rows(), ledger.last_event()
 
     lost_through(Fault.DROP_BEFORE, case.operation, argument)

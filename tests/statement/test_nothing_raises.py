@@ -6,7 +6,6 @@ lead as deep into the operation as rows can.
 
 import hashlib
 import json
-import uuid
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +15,7 @@ import pytest
 from ledger.catalog import OPERATIONS, OUTCOMES
 from ledger.operations.specification import CALLER, members
 from tests.support import desk
+from tests.support.arguments import plausible
 from tests.support.doors import Door
 from tests.support.factories import make_effect
 
@@ -77,27 +77,6 @@ def deep(sql_door: Door, owner_sql: psycopg.Connection) -> dict[str, Any]:
         "expected_revision": 1,
         "changes": {"plan": "pro"},
     }
-
-
-def plausible(type_: str) -> Any:
-    """Return a value of a type that a function would take."""
-    kind, _, rest = type_.rstrip("!").partition(":")
-    if kind == "enum":
-        return rest.split("|")[0]
-    values = {
-        "text": "x",
-        "prose": "x",
-        "bytes": "x",
-        "uuid": str(uuid.uuid4()),
-        "time": "2026-11-30T09:00:00Z",
-        "bool": False,
-        "object": {"a": 1},
-        "array": ["x"],
-        "id": 1,
-        "int": int(rest.partition("..")[0] or 0),
-        "any": {"a": 1},
-    }
-    return values[kind]
 
 
 def arguments(name: str, known: dict[str, Any]) -> Iterator[dict[str, Any]]:
