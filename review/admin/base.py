@@ -101,10 +101,11 @@ class GuardedAdmin(_Admin):
         term = search_term.strip()
         if not term:
             return queryset, False
+        columns = {field.name: field for field in self.opts.concrete_fields}
         condition = Q()
         for name in self.search_exact:
             try:
-                condition |= Q(**{name: self.opts.get_field(name).to_python(term)})
+                condition |= Q(**{name: columns[name].to_python(term)})
             except ValidationError:  # no value this column could hold
                 continue
         return (queryset.filter(condition) if condition else queryset.none()), False

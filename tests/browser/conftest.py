@@ -130,8 +130,10 @@ def log_in(site: str) -> LogIn:
 
 
 def violations(page: Page) -> list[str]:
-    """Run axe on the page as it is; return what it found."""
-    page.evaluate(AXE)
+    """Run axe on the page once its colours have settled; return what it found."""
+    page.evaluate("Promise.all(document.getAnimations().map((each) => each.finished))")
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE)
     report = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [
         f"{found['id']}: {node['html'][:160]} {node['any'][:1]}"
