@@ -23,7 +23,7 @@ POLICIES: tuple[tuple[str, Any, str, str, str], ...] = (
     ("pending_page_s", 3600, "s", "guess", "how long a pending item may wait unseen"),
     ("detected_promote_s", 600, "s", "guess", "how long a lost write may wait for its retry"),
     ("undo_s", 30, "s", "guess", "how long a resend can be taken back"),
-    ("four_eyes_amount", 1000, "amount", "guess", "amount from which a resend needs a second person"),
+    ("four_eyes_amount", 1000, "amount", "guess", "from here a resend needs a second person"),
     ("outbox_warn_s", 120, "s", "guess", "age of an unpublished message worth a warning"),
     ("batch_lease_s", 600, "s", "guess", "how long a batch lives without an advance"),
     ("outbox_retry_horizon_s", 1800, "s", "guess", "how long a message is tried before a person"),

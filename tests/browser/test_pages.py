@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from review.queue import item_url
 from tests.browser.conftest import LogIn, violations
 from tests.support import desk, losses
 from tests.support.lab import Lab, running_lab
 
-PHONE = {"width": 390, "height": 844}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
 @pytest.fixture

@@ -153,7 +153,7 @@ def test_the_holder_resumes_only_with_its_own_payload(shop: Shop) -> None:
 def test_a_decided_mismatch_is_not_asked_again(shop: Shop, decision: str) -> None:
     """The same other payload then hears the stored answer; a third one asks anew."""
     completed(shop)
-    other = {"payload": {"amount": 41}}
+    other: dict[str, Any] = {"payload": {"amount": 41}}
     question = shop.claim(**other).detail["conflict_id"]
     decided = shop.run(
         "decide_conflict",

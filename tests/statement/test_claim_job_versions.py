@@ -162,7 +162,7 @@ def test_racing_first_claims_of_a_lane_leave_one_at_work(racing_shop: Shop) -> N
     """Eight different events of one customer at once: one runs, seven wait in the queue."""
     shop = racing_shop
 
-    def racer(who: int):  # type: ignore[no-untyped-def] - an answer of any door
+    def racer(who: int):
         return lambda n: (
             shop.run("claim_job", **order(event=f"{n}-{who}", serial_key=f"lane-{n}")).outcome
         )

@@ -194,6 +194,7 @@ def test_no_such_conflict_is_invalid(office: Office) -> None:
 def test_an_ill_typed_member_is_named(sql_office: Office) -> None:
     """Nothing is decided."""
     conflict = stale_version(sql_office)
+    wrong: dict[str, Any]
     for wrong in (
         {"decision": "delete"},
         {"decision": None},

@@ -47,7 +47,7 @@ def test_a_held_job_shows_its_holder_and_lease(shop: Shop) -> None:
 
 def test_every_state_is_told(shop: Shop) -> None:
     """Queued, claimed, swept, in review, done."""
-    jobs = {
+    jobs: dict[str, Any] = {
         "queued": enqueued(shop, event=1),
         "claimed": claimed(shop, event=2),
         "done": completed(shop, event=3),
@@ -55,7 +55,7 @@ def test_every_state_is_told(shop: Shop) -> None:
     }
     for state, job in jobs.items():
         assert explain(shop, job).state == state
-    swept(shop, jobs["claimed"])  # type: ignore[arg-type] - a claimed one
+    swept(shop, jobs["claimed"])
     told = explain(shop, jobs["claimed"])
     assert (told.state, told.owner_kind) == ("sweeping", "sweeper")
 

@@ -219,7 +219,7 @@ def test_swept_gone_or_foreign(shop: Shop) -> None:
     swept(shop, job)
     assert fail(shop, job).outcome == "held_by_other"
     assert fail(shop, job, job_id="gone").outcome == "lost_claim"
-    foreign = {"workflow": OTHER, "owner_token": uuid4()}
+    foreign: dict[str, Any] = {"workflow": OTHER, "owner_token": uuid4()}
     assert fail(shop, job, **foreign).outcome == "wrong_role"
 
 

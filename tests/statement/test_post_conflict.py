@@ -91,7 +91,7 @@ def test_a_key_of_the_caller_names_the_loss(office: Office) -> None:
     assert other.outcome == "inserted"
 
 
-ODD = [
+ODD: list[tuple[dict[str, Any], str, Any]] = [
     ({"attempted": None}, "attempted", {"value": None}),
     ({"attempted": [1, None]}, "attempted", {"value": [1, None]}),
     ({"attempted": "text"}, "attempted", {"value": "text"}),
@@ -145,7 +145,7 @@ def test_what_could_not_be_read_is_kept_byte_for_byte(sql_office: Office) -> Non
     assert sql_office.conflict(whole.conflict_id)["kind"] == "stale_version"
 
 
-MISSING = [
+MISSING: list[tuple[dict[str, Any], str]] = [
     ({"kind": None}, "kind"),
     ({"kind": "unknown_send"}, "kind"),
     ({"kind": "payload_mismatch"}, "kind"),

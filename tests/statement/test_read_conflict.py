@@ -1,5 +1,7 @@
 """read_conflict: what became of a conflict, for the workflow that lost."""
 
+from typing import Any
+
 from tests.support.factories import OTHER, SHOP
 from tests.support.records import ANNA, MAKE, Office, posted, stale_version
 
@@ -64,6 +66,7 @@ def test_a_conflict_that_is_not_there_is_empty(office: Office) -> None:
 
 def test_an_ill_typed_number_is_named(sql_office: Office) -> None:
     """Nothing is read."""
+    wrong: Any
     for wrong in (None, "x", -1, 1.5, 10**18, [1], {}):
         refused = sql_office.call("read_conflict", conflict_id=wrong)
         assert (refused.outcome, refused.detail["path"]) == ("invalid", "conflict_id"), wrong

@@ -133,7 +133,7 @@ def test_after_the_decision_it_is_still_kept(shop: Shop, make: Any) -> None:
 def test_who_never_held_the_job(shop: Shop) -> None:
     """A foreign workflow is refused, an unknown job is a lost claim; neither leaves evidence."""
     job = marked(shop)
-    stranger = {"workflow": OTHER, "owner_token": uuid4()}
+    stranger: dict[str, Any] = {"workflow": OTHER, "owner_token": uuid4()}
     assert receive(shop, job, **stranger).outcome == "wrong_role"
     assert receive(shop, job, job_id="gone").outcome == "lost_claim"
     assert shop.rows("evidence") == []

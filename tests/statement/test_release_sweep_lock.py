@@ -29,7 +29,7 @@ def life(shop: Shop) -> dict[str, Any]:
 def test_a_good_tick_frees_the_lock_and_proves_life(shop: Shop) -> None:
     """With its report, its interval and its host."""
     lock = held(shop)
-    facts = {"interval_seconds": 30, "jitter_seconds": 5, "host": "host-a"}
+    facts: dict[str, Any] = {"interval_seconds": 30, "jitter_seconds": 5, "host": "host-a"}
     done = release(shop, lock.token, report={"taken": 3}, **facts)
     row = shop.row("sweep_locks", NAME)
     assert (done.outcome, row["token"], row["holder"], row["lease_expires_at"]) == (

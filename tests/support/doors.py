@@ -99,7 +99,7 @@ class SqlDoor:
         if session is None or session.closed:
             with self._lock:
                 session = self._connect(role)
-            set_json_loads(read_json, session)
+            set_json_loads(cast(Any, read_json), session)
             setattr(self._own, role, session)
         return session
 

@@ -28,7 +28,7 @@ BLIND = "hook"
 EFFECTS = {FORCED: "forced_unique", HANDLE: "advisory_handle", BLIND: "advisory_blind"}
 """The three effects of the shop, and the class of the provider of each."""
 
-_NEEDED = {
+_NEEDED: dict[str, dict[str, Any]] = {
     "forced_unique": {"key_ttl_seconds": 86_400},
     "advisory_handle": {"lookup_adapter": "smtp_imap"},
     "advisory_blind": {},
@@ -67,7 +67,7 @@ def make_effect(
 ) -> None:
     """Register an effect with a provider and a key specification of its own."""
     columns = {"workflow": SHOP, "provider": f"{name}-provider", **columns}
-    settings = {**_NEEDED[class_], **(provider or {})}
+    settings: dict[str, Any] = {**_NEEDED[class_], **(provider or {})}
     insert(owner, "providers", name=columns["provider"], **{"class": class_}, **settings)
     insert(owner, "effects", name=name, **columns)
     fields = fields or ["id"]
@@ -114,7 +114,7 @@ class Shop:
         return answer
 
     def call_many(self, operation: str, *single: str, **argument: Any) -> list[Any]:
-        """Run an operation that answers many rows; each left one audit row, or its ``single`` did."""
+        """Run an operation that answers many rows; each left one audit row, or ``single`` did."""
         caller = {"workflow": SHOP} if OPERATIONS[operation].n8n else {"actor": SWEEPER}
         self.audit.skip()
         answers = self.door.call_many(operation, **(caller | argument))

@@ -22,7 +22,7 @@ class Http:
     def __call__(self, method: str, path: str, body: Any = None, **headers: str) -> HttpResponse:
         """Send one request."""
         raw = body if isinstance(body, bytes) else json.dumps(body).encode() if body else b""
-        response: HttpResponse = self._client.generic(
+        response: Any = self._client.generic(
             method,
             PREFIX + path,
             raw,

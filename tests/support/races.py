@@ -48,10 +48,14 @@ def race_rounds[Result](
     return [list(answers) for answers in zip(*columns, strict=True)]
 
 
-def _counted(between: Callable[[int], object]) -> Callable[[], object]:
+def _counted(between: Callable[[int], object]) -> Callable[[], None]:
     """Return an action for the barrier that knows the number of the round."""
     numbers = iter(range(1_000_000_000))
-    return lambda: between(next(numbers))
+
+    def act() -> None:
+        between(next(numbers))
+
+    return act
 
 
 def _results[Result](futures: list[Future[Result]]) -> list[Result]:

@@ -114,7 +114,9 @@ class Office(Shop):
 
     def rows(self, table: str, **where: Any) -> list[dict[str, Any]]:
         """Return the rows of a table whose columns have these values, in the order they came."""
-        order = {"jobs": "created_at", "record_history": "at", "idem": "claimed_at"}.get(table, "id")
+        order = {"jobs": "created_at", "record_history": "at", "idem": "claimed_at"}.get(
+            table, "id"
+        )
         return sorted(super().rows(table, **where), key=lambda row: row[order])
 
     def alter(self, statement: str) -> None:

@@ -3,6 +3,7 @@
 import json
 import random
 import time
+from typing import Any
 
 import orjson
 import pytest
@@ -138,7 +139,7 @@ def test_long_text_marks_words_and_folds_what_is_the_same():
 
 def test_marks_are_lossless():
     """The segments of a text always join to the text itself."""
-    generator = random.Random(7)  # noqa: S311 - the same texts at every run
+    generator = random.Random(7)
     for _ in range(300):
         old = "".join(generator.choices("ab é\n", k=generator.randrange(40)))
         new = "".join(generator.choices("ab é\n", k=generator.randrange(40)))
@@ -179,7 +180,7 @@ def test_depth_is_refused_and_never_recursed_into():
     for depth in (500, 100_000):
         with pytest.raises(UnreadableError):
             parse("[" * depth + "]" * depth)
-    nest = []
+    nest: list[Any] = []
     for _ in range(50_000):
         nest = [nest]
     assert pretty(nest, 1_000).cut
@@ -258,7 +259,9 @@ class TestMerge:
         comparison = compare(self.base, self.attempted, self.current)
         names = sorted(self.attempted)
         picks = read_picks(
-            default_picks(comparison), {"pick-2": "attempted", "pick-9": "attempted", "pick-0": "nonsense"}, names
+            default_picks(comparison),
+            {"pick-2": "attempted", "pick-9": "attempted", "pick-0": "nonsense"},
+            names,
         )
         assert picks["plan"].choice is Choice.ATTEMPTED
         assert set(picks) == {"plan", "phone", "n"}

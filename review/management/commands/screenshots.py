@@ -43,7 +43,7 @@ class Command(BaseCommand):
                 for width, height in (WIDE, NARROW):
                     context = browser.new_context(
                         viewport={"width": width, "height": height},
-                        color_scheme=scheme,  # type: ignore[arg-type]  # one of its two words
+                        color_scheme=scheme,
                     )
                     self._visit(context.new_page(), url, f"{scheme}-{width}")
                     context.close()
