@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from ledger.operations._call import call
+from ledger.operations._json import required
 from ledger.operations.base import Answer, Caller, Detail
 
 
@@ -55,7 +56,7 @@ def complete_run(
     """The workflow itself says that its run is complete, with the result."""
     argument = caller.argument(
         run_id=run_id,
-        result=result,
+        result=required(result),
     )
     return call("complete_run", argument, EndedRun)
 
