@@ -1235,7 +1235,9 @@ class Migration(migrations.Migration):
                     models.CheckConstraint(
                         condition=models.Q(
                             models.Q(("class_field", "forced_unique"), _negated=True),
-                            ("key_ttl_seconds__gt", 0),
+                            models.Q(
+                                ("key_ttl_seconds__gt", 0), ("key_ttl_seconds__isnull", False)
+                            ),
                             ("key_unlimited", True),
                             _connector="OR",
                         ),

@@ -57,7 +57,7 @@ class Provider(GuardedModel):
             ),
             models.CheckConstraint(
                 condition=~Q(class_field="forced_unique")
-                | Q(key_ttl_seconds__gt=0)
+                | Q(key_ttl_seconds__isnull=False, key_ttl_seconds__gt=0)
                 | Q(key_unlimited=True),
                 name="providers_forced_unique_has_key_lifetime",
             ),

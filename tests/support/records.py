@@ -32,6 +32,19 @@ OWNED = {
 """Both own the plan; the credit is sensitive."""
 MOVES = (("new", "trial"), ("trial", "active"), ("active", "closed"))
 ANNA, BERT = "anna", "bert"
+ORDER = {
+    "jobs": "created_at",
+    "idem": "claimed_at",
+    "record_history": "at",
+    "key_specs": "version",
+    "providers": "name",
+    "effects": "name",
+    "targets": "name",
+    "workflows": "name",
+    "policies": "name",
+    "field_ownership": "field",
+}
+"""By what the rows of a table without a number are told apart."""
 
 TABLE = "office_customers"
 _COLUMNS = """
@@ -114,10 +127,7 @@ class Office(Shop):
 
     def rows(self, table: str, **where: Any) -> list[dict[str, Any]]:
         """Return the rows of a table whose columns have these values, in the order they came."""
-        order = {"jobs": "created_at", "record_history": "at", "idem": "claimed_at"}.get(
-            table, "id"
-        )
-        return sorted(super().rows(table, **where), key=lambda row: row[order])
+        return sorted(super().rows(table, **where), key=lambda row: row[ORDER.get(table, "id")])
 
     def alter(self, statement: str) -> None:
         """Change the table itself, named in braces; it is made anew for the next test."""

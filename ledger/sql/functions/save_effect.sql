@@ -11,8 +11,17 @@ DECLARE
         "key_spec_version": "int:1..1000000", "wake_url": "prose", "amount_path": "text",
         "title": "text", "delivery": "enum:workflow_queue|native|wake_webhook"}');
 BEGIN
-    SELECT r.outcome, r.version, r.detail INTO outcome, version, detail
-    FROM ledger.save_row(v_call, 'effects', 'name', p_arg) r;
+    IF v_call.refused IS NULL AND p_arg ->> 'key_spec_version' IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM public.key_specs s WHERE s.effect = p_arg ->> 'name'
+            AND s.version = (p_arg ->> 'key_spec_version')::integer) THEN
+        detail := '{"path": "key_spec_version",
+            "hint": "no such key specification; add_key_spec makes them"}';
+        outcome := ledger.audit(v_call, 'rule_failed', 'effects:' || (p_arg ->> 'name'), '(none)',
+            '(none)', 0, p_after => detail, p_reason => p_arg ->> 'reason');
+    ELSE
+        SELECT r.outcome, r.version, r.detail INTO outcome, version, detail
+        FROM ledger.save_row(v_call, 'effects', 'name', p_arg) r;
+    END IF;
     RETURN NEXT;
 END
 $$;
