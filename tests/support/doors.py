@@ -19,7 +19,7 @@ import threading
 from datetime import datetime
 from functools import cache
 from keyword import iskeyword
-from typing import Any, Protocol, get_args, get_type_hints
+from typing import Any, Protocol, cast, get_args, get_type_hints
 from urllib.parse import quote
 from uuid import UUID
 
