@@ -74,10 +74,9 @@ def _offer_undo(request: HttpRequest, page: ItemPage) -> None:
     if decided is None or decided.undo_until is None or page.lock_version is None:
         return
     if decided.by == request.user.get_username():
-        undo.remember(
-            request,
-            undo.UndoLine(int(page.item_id), page.lock_version, decided.undo_until, page.title),
-        )
+        what = page.title.removeprefix("Did ").removesuffix(" land?")
+        line = undo.UndoLine(int(page.item_id), page.lock_version, decided.undo_until, what)
+        undo.remember(request, line)
 
 
 def _sentence(attempt: Attempt, page: ItemPage) -> str:
