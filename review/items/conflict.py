@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +15,7 @@ from review.items.ends import closed, decided_of, proposal_of
 from review.items.facts import chips_of, detail_facts, facts_of, four_of
 from review.items.fields import Ground
 from review.items.offers import User, offer
-from review.items.page import FieldPart, ItemPage, Offer, Payload
+from review.items.page import Fact, FieldPart, ItemPage, Offer, Payload, SendPart
 from review.items.places import places
 from review.items.stories import Story
 from review.jsonvalue import Preview, pretty
@@ -45,59 +46,68 @@ def page(conflict: Conflict, user: User, form: Mapping[str, str] | None = None) 
     allowed = user.has_perm(VIEW_PAYLOAD)
     names = attempted_names(conflict)
     owned = reading.owners(conflict.target, names) if conflict.target and names else {}
-    facts = _story_facts(conflict, around, owned)
-    story = Story(conflict, names, around.versions, facts)
+    story = Story(conflict, names, around.versions, _story_facts(conflict, around, owned))
     proposal = proposal_of(conflict, allowed=allowed)
     decided = decided_of(conflict, around.job, now)
-    part = _field_part(
-        conflict,
-        Ground(
-            now=around.now,
-            revision_column=around.revision_column,
-            versions=around.versions,
-            owned=owned,
-            refused=_refused(conflict, around, facts["foreign"]),
-            form=form,
-            choosing=conflict.state == "open" and proposal is None,
-            allowed=allowed,
-        ),
+    ground = Ground(
+        now=around.now,
+        revision_column=around.revision_column,
+        versions=around.versions,
+        owned=owned,
+        refused=_refused(conflict, around, story.facts["foreign"]),
+        form=form,
+        choosing=conflict.state == "open" and proposal is None,
+        allowed=allowed,
     )
-    decisions = SECOND_PERSON if proposal else (WITHDRAW,) if decided else kind.decisions
-    offers = offer(
-        decisions,
-        conflict.id,
-        user,
-        places(conflict, around, part, proposal, now),
-        closed(conflict, decided, proposal, user),
-    )
-    send = None
-    if conflict.kind == "unknown_send" and around.job:
-        send = sends.send_part(around.job, around.provider, around.workflow, holder(conflict), now)
-    return ItemPage(
+    built = ItemPage(
         source="conflict",
         item_id=str(conflict.id),
         kind=kind,
         title=story.title,
         story=story.text,
         chips=chips_of(conflict, kind, around.provider, around.alike),
-        facts=[
-            *facts_of(conflict, around.job, around.provider, around.workflow, now),
-            *detail_facts(detail_of(conflict)),
-        ],
+        facts=_facts(conflict, around, now),
         timeline=timeline.of_conflict(conflict, around.versions),
         four=four_of(conflict),
-        offers=[] if decided and not decided.undo_until else offers,
-        needs=_needs(offers, around, now),
         inputs=form if form is not None else _first_inputs(conflict, allowed=allowed),
         lock_version=conflict.lock_version,
         revision_seen=_revision_seen(conflict, around),
         opened_at=conflict.waiting_since or conflict.created_at,
-        fields=part,
-        send=send,
+        fields=_field_part(conflict, ground),
+        send=_send_part(conflict, around, now),
         payloads=_payloads(conflict, around, allowed=allowed),
         proposal=proposal,
         decided=decided,
     )
+    return _with_offers(built, conflict, around, user, now)
+
+
+def _with_offers(
+    built: ItemPage, conflict: Conflict, around: Around, user: User, now: datetime
+) -> ItemPage:
+    """Add what this person may decide, and what the form has to ask for."""
+    decided, proposal = built.decided, built.proposal
+    if decided and not decided.undo_until:
+        return built
+    offers = offer(
+        SECOND_PERSON if proposal else (WITHDRAW,) if decided else built.kind.decisions,
+        conflict.id,
+        user,
+        places(conflict, around, built.fields, proposal, now),
+        closed(conflict, decided, proposal, user),
+    )
+    return replace(built, offers=offers, needs=_needs(offers, around, now))
+
+
+def _facts(conflict: Conflict, around: Around, now: datetime) -> list[Fact]:
+    facts = facts_of(conflict, around.job, around.provider, around.workflow, now)
+    return [*facts, *detail_facts(detail_of(conflict))]
+
+
+def _send_part(conflict: Conflict, around: Around, now: datetime) -> SendPart | None:
+    if conflict.kind != "unknown_send" or around.job is None:
+        return None
+    return sends.send_part(around.job, around.provider, around.workflow, holder(conflict), now)
 
 
 def _revision_seen(conflict: Conflict, around: Around) -> str:

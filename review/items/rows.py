@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from django.db.models import QuerySet
+
 from ledger.models import (
     BatchRun,
     Conflict,
@@ -34,27 +36,21 @@ def tell(items: Iterable[QueueItem]) -> dict[tuple[str, str], Told]:
     return words
 
 
-def _conflicts(ids: list[str]) -> dict[str, Told]:
-    rows = list(
+def _conflict_rows(ids: list[str]) -> QuerySet[Conflict]:
+    """Select what a row says of a conflict, its JSON as the first characters of its text."""
+    named = ("kind", "target", "record_key", "job_id", "idem_key", "effect", "workflow")
+    lost = ("attempt", "version_read", "version_found", "sensitive", "proposed_by")
+    return (
         Conflict.objects.filter(pk__in=ids)
-        .only(
-            "kind",
-            "target",
-            "record_key",
-            "job_id",
-            "idem_key",
-            "effect",
-            "workflow",
-            "attempt",
-            "version_read",
-            "version_found",
-            "sensitive",
-            "proposed_by",
-        )
+        .only(*named, *lost)
         .annotate(
             attempted_text=json_text("attempted", 4_000), detail_text=json_text("detail", 2_000)
         )
     )
+
+
+def _conflicts(ids: list[str]) -> dict[str, Told]:
+    rows = list(_conflict_rows(ids))
     jobs = dict(
         Job.objects.filter(pk__in=[row.job_id for row in rows if row.job_id]).values_list(
             "id", "provider"
