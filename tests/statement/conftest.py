@@ -14,6 +14,7 @@ from tests.support import pgbouncer
 from tests.support.database import Connect, Logins
 from tests.support.doors import Door, open_door
 from tests.support.factories import Shop
+from tests.support.lost import World
 from tests.support.records import Office, open_office
 
 DOORS = ["sql", "python", "http"]
@@ -97,3 +98,9 @@ def _pooler(_logins: Logins) -> Iterator[pgbouncer.Pooler]:
     """Keep one pooler for the session; it ends before the test database is dropped."""
     with pgbouncer.running({role: _logins.login(role) for role in ("app", "n8n")}) as pooler:
         yield pooler
+
+
+@pytest.fixture
+def world(sql_door: Door, owner_sql: psycopg.Connection) -> World:
+    """Give what the cases of tests/support/lost/ are arranged in."""
+    return World(sql_door, owner_sql)

@@ -20,7 +20,7 @@ from ledger.catalog import OPERATIONS
 from sweeper.killmatrix.server import running
 from sweeper.killmatrix.tcp_relay import Fault, TcpRelay
 from tests.support.database import Connect, Logins, database
-from tests.support.doors import Door, SqlDoor
+from tests.support.doors import SqlDoor
 from tests.support.lost import CASES, Case, World
 from tests.support.tables import Tables
 
@@ -47,12 +47,6 @@ def relay() -> Iterator[TcpRelay]:
 def lost_through(relay: TcpRelay, _logins: Logins) -> "Lose":
     """Give a way to call an operation and never hear of it."""
     return Lose(relay, _logins)
-
-
-@pytest.fixture
-def world(sql_door: Door, owner_sql: psycopg.Connection) -> World:
-    """Open the shop."""
-    return World(sql_door, owner_sql)
 
 
 def changes(events: list[dict[str, Any]]) -> int:

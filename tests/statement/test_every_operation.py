@@ -25,12 +25,6 @@ UNTOLD = {"heartbeat_job", "seal_audit"}
 """Operations whose success leaves no audit row."""
 
 
-@pytest.fixture
-def world(sql_door: Door, owner_sql: psycopg.Connection) -> World:
-    """Open the shop."""
-    return World(sql_door, owner_sql)
-
-
 def call(session: psycopg.Connection, operation: str, argument: dict[str, Any]) -> set[str]:
     """Run an operation on a session and return its outcomes."""
     statement = sql.SQL("SELECT outcome FROM ledger.{}(%s::jsonb)").format(
