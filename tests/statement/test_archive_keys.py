@@ -1,0 +1,215 @@
+"""archive_keys: a key past its life moves with its answer, and is never claimed a second time."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.factories import (
+    BLIND,
+    Shop,
+    buried,
+    claimed,
+    completed,
+    enqueued,
+    in_review,
+    order,
+)
+from tests.support.races import race, race_rounds
+from tests.support.retention import archived, grow_old
+
+ROUNDS = 50
+REPLAYERS = 9
+
+
+def _archive(shop: Shop, **more: Any) -> Any:
+    """Run one pass and see that every key it moved left one audit row."""
+    shop.audit.skip()
+    answer = shop.run("archive_keys", **more)
+    rows = shop.audit.new()
+    assert [row["op"] for row in rows] == ["archive_keys"] * answer.n
+    assert {row["row_count"] for row in rows} <= {1}
+    return answer
+
+
+# -- the winning side ----------------------------------------------------------------------------
+
+
+def test_a_key_past_its_life_moves_with_its_answer(shop: Shop) -> None:
+    """Nothing is lost on the way, and a late replay hears the same."""
+    jobs = [completed(shop, event=n) for n in range(3)]
+    live = {row["idem_key"]: row for row in shop.rows("idem")}
+    assert _archive(shop).outcome == "empty"
+    grow_old(shop)
+    moved = _archive(shop)
+    assert (moved.outcome, moved.n, shop.rows("idem")) == ("won", 3, [])
+    kept = {row["idem_key"]: row for row in shop.rows("idem_archive")}
+    assert set(kept) == set(live)
+    for key, row in kept.items():
+        same = ("effect", "outcome", "job_id", "payload_hash", "result", "http_status", "status")
+        assert [row[name] for name in same] == [live[key][name] for name in same]
+    for n, job in enumerate(jobs):
+        late = shop.claim(event=n)
+        assert (late.outcome, late.result["ok"], late.job_id) == ("replay", 1, job.job_id)
+    assert (shop.rows("idem"), len(shop.rows("jobs"))) == ([], 3)
+
+
+def test_the_oldest_go_first_and_only_as_many_as_asked(sql_shop: Shop) -> None:
+    """The next pass goes on."""
+    shop = sql_shop
+    for n in range(4):
+        completed(shop, event=n)
+        grow_old(shop, 40)
+    assert _archive(shop, limit=3).n == 3
+    (left,) = shop.rows("idem")
+    assert left["idem_key"] == "charge:3"
+    assert _archive(shop, limit=3).n == 1
+
+
+# -- what is held back ---------------------------------------------------------------------------
+
+
+def _pending(shop: Shop) -> None:
+    claimed(shop)
+
+
+def _queued(shop: Shop) -> None:
+    enqueued(shop)
+
+
+def _asked(shop: Shop) -> None:
+    completed(shop)
+    assert shop.run("claim_job", **order() | {"payload": {"amount": 41}}).outcome == (
+        "payload_mismatch"
+    )
+
+
+def _result_asked(shop: Shop) -> None:
+    job = completed(shop)
+    answer = shop.run("complete_job", **job.mine, result={"ok": 2})
+    assert answer.outcome == "result_mismatch"
+
+
+def _reported(shop: Shop) -> None:
+    job = completed(shop)
+    shop.run("post_failed_job", job_id=job.job_id, payload={}, error_message="afterwards")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [_pending, _queued, in_review, buried, _asked, _result_asked, _reported],
+    ids=lambda make: make.__name__.strip("_"),
+)
+def test_what_something_still_needs_stays(sql_shop: Shop, make: Any) -> None:
+    """A key in use, a question about it, a dead letter of its job."""
+    shop = sql_shop
+    make(shop)
+    before = len(shop.rows("idem"))
+    grow_old(shop)
+    assert (_archive(shop).outcome, len(shop.rows("idem"))) == ("empty", before)
+
+
+def test_it_goes_once_the_question_is_decided(sql_shop: Shop) -> None:
+    """Overdue and held, then free."""
+    shop = sql_shop
+    _asked(shop)
+    grow_old(shop)
+    (conflict,) = shop.rows("conflicts")
+    shop.run(
+        "decide_conflict",
+        conflict_id=conflict["id"],
+        lock_version=conflict["lock_version"],
+        decision="keep",
+        reason="the first was right",
+    )
+    assert _archive(shop).n == 1
+
+
+def test_every_attempt_lengthens_a_keys_life(sql_shop: Shop) -> None:
+    """Counted from the last possible retry, never from the first attempt."""
+    shop = sql_shop
+    job = in_review(shop, BLIND)
+    grow_old(shop, 400)
+    (conflict,) = shop.rows("conflicts")
+    shop.run(
+        "decide_conflict",
+        conflict_id=conflict["id"],
+        lock_version=conflict["lock_version"],
+        decision="resend",
+        reason="again",
+        risk_acknowledged=True,
+    )
+    key = shop.row("idem", job.idem_key)
+    (now,) = shop.owner.execute("SELECT clock_timestamp()").fetchone() or ()
+    assert (key["last_possible_retry_at"] - now).days >= 2
+    assert (key["retain_until"] - now).days >= 30
+
+
+# -- races ---------------------------------------------------------------------------------------
+
+
+def test_the_archiver_against_racing_replays(racing_shop: Shop) -> None:
+    """450 replays while keys move: no second winner, 450 stored answers."""
+    shop = racing_shop
+
+    def make(round_: int) -> None:
+        completed(shop, event=round_)
+        grow_old(shop)
+
+    def replay(round_: int) -> Any:
+        answer = shop.run("claim_job", **order(event=round_))
+        return (answer.outcome, answer.result and answer.result["ok"])
+
+    def archive(_round: int) -> Any:
+        return shop.run("archive_keys").outcome
+
+    rounds = race_rounds(ROUNDS, archive, *[replay] * REPLAYERS, between=make)
+    answers = [answer for _, *replays in rounds for answer in replays]
+    assert answers == [("replay", 1)] * ROUNDS * REPLAYERS
+    while shop.run("archive_keys").outcome == "won":
+        pass
+    assert (len(shop.rows("idem_archive")), shop.rows("idem")) == (ROUNDS, [])
+    assert len(shop.rows("jobs")) == ROUNDS
+
+
+def test_two_archivers_move_each_key_once(racing_shop: Shop) -> None:
+    """None waits for the other."""
+    shop = racing_shop
+    for n in range(20):
+        completed(shop, event=n)
+    grow_old(shop)
+
+    def archive() -> int:
+        return int(shop.run("archive_keys", limit=15).n)
+
+    assert sum(race(archive, archive, archive)) <= 20
+    while shop.run("archive_keys").n:
+        pass
+    assert (len(shop.rows("idem_archive")), shop.rows("idem")) == (20, [])
+
+
+def test_a_question_that_comes_while_keys_are_picked_holds_its_key(racing_shop: Shop) -> None:
+    """The archiver saw none when it chose the key; it looks again once the key is locked."""
+    shop = racing_shop
+
+    def make(round_: int) -> None:
+        for n in range(25):
+            completed(shop, event=f"{round_}-{n}")
+        grow_old(shop)
+
+    def ask(round_: int) -> None:
+        for n in range(24, -1, -1):
+            shop.run("claim_job", **order(event=f"{round_}-{n}") | {"payload": {"amount": 41}})
+
+    race_rounds(4, lambda _round: shop.run("archive_keys"), ask, between=make)
+    asked = {row["key"]: row["at"] for row in shop.rows("audit_events", outcome="payload_mismatch")}
+    moved = shop.rows("audit_events", op="archive_keys")
+    assert len(asked) == 100
+    assert [row["key"] for row in moved if asked[row["key"]] < row["at"]] == []
+
+
+def test_an_archived_key_asked_again_with_another_payload_goes_to_a_person(shop: Shop) -> None:
+    """A mismatch is a mismatch however late."""
+    archived(shop)
+    late = shop.call("claim_job", **order() | {"payload": {"amount": 41}})
+    assert (late.outcome, len(shop.rows("conflicts"))) == ("payload_mismatch", 1)
+    assert (shop.rows("idem"), len(shop.rows("idem_archive"))) == ([], 1)
