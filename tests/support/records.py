@@ -4,6 +4,7 @@ Registrations are inserted as the owner, their operations have tests of their ow
 be as they do outside: by operations that lose.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -23,6 +24,7 @@ from tests.support.factories import (
     insert,
     order,
 )
+from tests.support.races import PATIENCE
 
 TARGET = "customers"
 OWNED = {
@@ -155,6 +157,21 @@ class Office(Shop):
     def audited(self, operation: str) -> dict[str, Any]:
         """Return the newest audit row of an operation."""
         return self.rows("audit_events", op=operation)[-1]
+
+    def seal(self) -> Any:
+        """Seal the audit as soon as every transaction before it ended, on the whole server."""
+        self.wait_for_older_transactions()
+        return self.door.call("seal_audit", actor="tick")
+
+    def wait_for_older_transactions(self) -> None:
+        """Wait until nothing on the server is older than what the audit holds."""
+        deadline = time.monotonic() + PATIENCE
+        passed = (
+            "SELECT coalesce(max(tx), 0) < pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
+            " FROM audit_events"
+        )
+        while self.owner.execute(passed).fetchone() != (True,):
+            assert time.monotonic() < deadline, "an older transaction never ended"
 
     def set_policy(self, name: str, value: Any) -> None:
         """Set a policy as the owner."""
