@@ -9,7 +9,7 @@ LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
     v_spec public.key_specs;
-    v_parts text[] := '{}';
+    v_parts text[] := '{}'::text[];
     v_part text;
     v_found jsonb;
 BEGIN

@@ -9,9 +9,9 @@ DECLARE
     v_target public.targets;
 BEGIN
     IF v_workflow LIKE '(%' THEN
-        RETURN '{"hint": "names in brackets are the ledger''s own"}';
+        RETURN '{"hint": "names in brackets are the ledger''s own"}'::jsonb;
     ELSIF p_arg ->> 'db_role' = session_user THEN
-        RETURN '{"hint": "db_role is the login of this workflow alone, not the program''s own"}';
+        RETURN '{"hint": "db_role is the login of this workflow alone, not the program''s own"}'::jsonb;
     END IF;
     FOR v_field IN
         SELECT f ->> 'target' AS target, f ->> 'field' AS field, count(*) AS times,

@@ -44,8 +44,9 @@ BEGIN
                 AND k.workflow IS NOT DISTINCT FROM p_arg ->> 'workflow'
                 AND k.user_name IS NOT DISTINCT FROM p_arg ->> 'user_name';
             outcome := CASE WHEN token_id IS NULL THEN 'rule_failed' ELSE 'replay' END;
-            detail := CASE WHEN token_id IS NULL
-                THEN '{"hint": "this token was given to somebody else or revoked; make another"}' END;
+            detail := CASE outcome WHEN 'rule_failed' THEN
+                '{"hint": "this token was given to somebody else or revoked; make another"}'::jsonb
+            END;
         END IF;
     END IF;
     outcome := ledger.audit(v_call, outcome, 'token:' || coalesce(token_id::text, '(none)'),

@@ -6,7 +6,7 @@ DECLARE
     v_effect text := 'apply:' || p_conflict.target || ':' || p_conflict.workflow;
 BEGIN
     IF NOT EXISTS (SELECT 1 FROM public.effects e WHERE e.name = v_effect) THEN
-        RETURN '{}';
+        RETURN '{}'::jsonb;
     END IF;
     RETURN (
         SELECT jsonb_build_object('job_id', q.job_id) FROM ledger.enqueue_job(jsonb_build_object(
