@@ -88,6 +88,20 @@ ALTER TABLE public.jobs ADD CONSTRAINT jobs_lease_ends_after_claim CHECK (
     state <> 'claimed' OR lease_expires_at = claimed_at + make_interval(secs => lease_seconds)
 );
 
+-- Django gives a text key a second index, for LIKE 'prefix%'. Nobody asks that here, and each one
+-- would be written with every job and every key.
+DO $$
+DECLARE
+    v_index regclass;
+BEGIN
+    FOR v_index IN SELECT i.indexrelid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+        WHERE i.indrelid IN ('public.jobs'::regclass, 'public.idem'::regclass)
+            AND c.relname LIKE '%\_like' LOOP
+        EXECUTE format('DROP INDEX %s', v_index);
+    END LOOP;
+END
+$$;
+
 -- Dead rows at the head of the queue's index slow every claim; clean them early.
 ALTER TABLE public.jobs SET (
     fillfactor = 85, vacuum_index_cleanup = on, autovacuum_vacuum_scale_factor = 0,

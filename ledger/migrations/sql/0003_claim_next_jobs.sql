@@ -1,5 +1,6 @@
 -- claim_next_jobs: take up to 500 due queued jobs this caller may work; never waits for a lock.
--- One row per job under one owner token. Of a serial lane only the head is taken, once its row and the
+-- One row per job under one owner token. Rows are found by ANY (ARRAY(...)): under a LIMIT the planner
+-- cannot know, a join would read whole tables. Of a serial lane only the head is taken, once its row and the
 -- lane are locked and the lane is still free.
 CREATE OR REPLACE FUNCTION ledger.claim_next_jobs(p_arg jsonb)
 RETURNS TABLE (
@@ -66,16 +67,16 @@ BEGIN
                 execution_id = v_call.execution_id,
                 claimed_at = v_now, heartbeat_at = NULL, marker_at = NULL,
                 lease_expires_at = v_now + make_interval(secs => j.lease_seconds)
-            FROM next n WHERE j.id = n.id
-            RETURNING j.id, j.idem_key, j.payload_hash, j.attempts, j.provider
+            WHERE j.id = ANY (ARRAY(SELECT n.id FROM next n))
+            RETURNING j.id, j.idem_key, j.payload_hash, j.attempts
         ), lived AS (
             UPDATE public.idem i SET
                 last_possible_retry_at = greatest(i.last_possible_retry_at,
                     v_now + p.retry_horizon),
                 retain_until = greatest(i.retain_until,
                     ledger.retain_until(p, v_now + p.retry_horizon))
-            FROM held h JOIN public.providers p ON p.name = h.provider
-            WHERE i.idem_key = h.idem_key
+            FROM public.jobs j JOIN public.providers p ON p.name = j.provider
+            WHERE i.idem_key = ANY (ARRAY(SELECT h.idem_key FROM held h)) AND j.id = i.job_id
         )
         SELECT count(ledger.audit(v_call, 'won', h.idem_key, h.payload_hash, h.payload_hash, 1,
             p_job_id => h.id, p_attempt => h.attempts)) INTO v_taken FROM held h;

@@ -22,7 +22,7 @@ BEGIN
         WITH due AS (
             SELECT o.id FROM public.outbox o
             WHERE o.published_at IS NULL AND o.given_up_at IS NULL AND o.dropped_at IS NULL
-                AND o.next_attempt_at <= clock_timestamp()
+                AND o.next_attempt_at <= statement_timestamp()
             ORDER BY o.created_at LIMIT coalesce((p_arg ->> 'limit')::integer, 100)
             FOR UPDATE SKIP LOCKED
         ), taken AS (
@@ -30,7 +30,7 @@ BEGIN
                 attempts = o.attempts + 1,
                 next_attempt_at = clock_timestamp()
                     + least(interval '30 seconds' * power(2, o.attempts), interval '10 minutes')
-            FROM due WHERE o.id = due.id RETURNING o.*
+            WHERE o.id = ANY (ARRAY(SELECT d.id FROM due d)) RETURNING o.*
         )
         SELECT ledger.audit(v_call, 'won', t.topic || ':' || t.key, '(none)',
                 ledger.hash(t.payload), 1, p_attempt => t.attempts),

@@ -21,7 +21,7 @@ BEGIN
     v_call.lock_from := clock_timestamp();
     v_keys := ARRAY(
         SELECT i.idem_key FROM public.idem i
-        WHERE i.status = 'done' AND i.retain_until < clock_timestamp()
+        WHERE i.status = 'done' AND i.retain_until < statement_timestamp()
             AND NOT ledger.key_held(i.idem_key, i.job_id)
         ORDER BY i.retain_until
         LIMIT coalesce((p_arg ->> 'limit')::integer, 500)

@@ -39,7 +39,7 @@ BEGIN
         FROM public.jobs j
         JOIN public.idem i ON i.idem_key = j.idem_key
         JOIN public.effects e ON e.name = j.effect
-        WHERE j.ready_at <= clock_timestamp()
+        WHERE j.ready_at <= statement_timestamp()
             AND e.delivery = CASE WHEN v_call.workflow = '(native)' THEN 'native'
                              ELSE 'workflow_queue' END
             AND (e.workflow = v_call.workflow OR p_arg -> 'work' ? e.name

@@ -27,14 +27,14 @@ BEGIN
     FOR v_conflict IN
         SELECT c.* FROM public.conflicts c
         WHERE c.state = 'detected'
-            AND c.created_at < clock_timestamp() - ledger.seconds('detected_promote_s')
+            AND c.created_at < statement_timestamp() - ledger.seconds('detected_promote_s')
         ORDER BY c.created_at LIMIT v_limit
     LOOP
         opened := opened + ledger.open_conflict(v_call, v_conflict)::integer;
     END LOOP;
     WITH late AS (
         SELECT j.id FROM public.jobs j
-        WHERE j.ready_at <= clock_timestamp() - v_page AND j.waiting_since IS NULL
+        WHERE j.ready_at <= statement_timestamp() - v_page AND j.waiting_since IS NULL
         ORDER BY j.ready_at LIMIT v_limit FOR UPDATE SKIP LOCKED
     ), moved AS (
         UPDATE public.jobs j SET waiting_since = clock_timestamp() FROM late
@@ -45,14 +45,20 @@ BEGIN
     stamped := stamped + v_count;
     WITH late AS (
         SELECT i.idem_key FROM public.idem i
-        WHERE i.waiting_since IS NULL AND (
-            (i.status = 'pending' AND i.claimed_at < clock_timestamp() - v_page
-                AND i.job_id IS NULL AND NOT EXISTS (
-                    SELECT 1 FROM public.conflicts c
-                    WHERE c.idem_key = i.idem_key AND c.state IN ('detected', 'open')))
-            OR (i.status = 'done' AND i.retain_until < clock_timestamp() AND EXISTS (
-                SELECT 1 FROM public.conflicts c
-                WHERE c.idem_key = i.idem_key AND c.state IN ('detected', 'open'))))
+        WHERE i.waiting_since IS NULL AND i.idem_key = ANY (
+            ARRAY(
+                SELECT p.idem_key FROM public.idem p
+                WHERE p.status = 'pending' AND p.claimed_at < statement_timestamp() - v_page
+                    AND p.job_id IS NULL AND p.waiting_since IS NULL AND NOT EXISTS (
+                        SELECT 1 FROM public.conflicts c
+                        WHERE c.idem_key = p.idem_key AND c.state IN ('detected', 'open'))
+                ORDER BY p.claimed_at LIMIT v_limit)
+            || ARRAY(
+                SELECT c.idem_key FROM public.conflicts c
+                JOIN public.idem d ON d.idem_key = c.idem_key
+                WHERE c.state IN ('detected', 'open') AND d.waiting_since IS NULL
+                    AND d.status = 'done' AND d.retain_until < statement_timestamp()
+                LIMIT v_limit))
         ORDER BY i.claimed_at LIMIT v_limit FOR UPDATE SKIP LOCKED
     ), moved AS (
         UPDATE public.idem i SET waiting_since = clock_timestamp() FROM late

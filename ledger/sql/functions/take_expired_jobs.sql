@@ -33,7 +33,7 @@ BEGIN
         SELECT 1 FROM public.jobs j WHERE j.owner_token = v_token AND j.state = 'sweeping') THEN
         WITH due AS (
             SELECT j.id FROM public.jobs j JOIN public.idem i ON i.idem_key = j.idem_key
-            WHERE j.lease_expires_at <= clock_timestamp()
+            WHERE j.lease_expires_at <= statement_timestamp()
                 AND (p_arg ->> 'provider' IS NULL OR j.provider = p_arg ->> 'provider')
             ORDER BY j.lease_expires_at
             LIMIT coalesce((p_arg ->> 'limit')::integer, 500)
@@ -49,7 +49,7 @@ BEGIN
                     j.settle_until, clock_timestamp() + make_interval(secs => coalesce((
                         SELECT p.settle_seconds FROM public.providers p
                         WHERE p.name = j.provider), 0))) END
-            FROM due WHERE j.id = due.id
+            WHERE j.id = ANY (ARRAY(SELECT d.id FROM due d))
             RETURNING j.id, j.idem_key, j.payload_hash
         )
         SELECT count(ledger.audit(v_call, 'won', t.idem_key, t.payload_hash, t.payload_hash, 1,
