@@ -120,9 +120,7 @@ CASES = (
     Case("mark_sending", _claimed, (*HOLDER, "idem_key")),
     Case("record_receipt", _marked, (*HOLDER, "provider_ref")),
     Case("complete_job", _marked, (*HOLDER, "result"), (("http_status", 200),)),
-    Case(
-        "fail_job", _claimed, (*HOLDER, "error"), (("effect_state", "not_started"),)
-    ),
+    Case("fail_job", _claimed, (*HOLDER, "error"), (("effect_state", "not_started"),)),
     Case("release_job", _claimed, HOLDER),
 )
 

@@ -61,9 +61,7 @@ VALUES (clock_timestamp(), 'workflow', 'bench', %(op)s, %(outcome)s, %(idem_key)
 """
 LOCK: LiteralString = "SELECT * FROM idem WHERE idem_key = %(idem_key)s FOR UPDATE"
 FIND: LiteralString = "SELECT idem_key FROM jobs WHERE id = %(job_id)s"
-HELD: LiteralString = (
-    "WHERE id = %(job_id)s AND owner_token = %(token)s::uuid AND state = 'claimed' RETURNING version"
-)
+HELD: LiteralString = "WHERE id = %(job_id)s AND owner_token = %(token)s::uuid AND state = 'claimed' RETURNING version"
 EXTEND: LiteralString = """
 UPDATE idem SET last_possible_retry_at = clock_timestamp() + interval '1 day',
     retain_until = clock_timestamp() + interval '90 days'
@@ -117,7 +115,7 @@ PLAIN: dict[str, Statements] = {
     ),
     "record_receipt": (
         LOCK,
-        "UPDATE jobs SET provider_ref = %(job_id)s, receipt_at = clock_timestamp()" f" {HELD}",
+        f"UPDATE jobs SET provider_ref = %(job_id)s, receipt_at = clock_timestamp() {HELD}",
         "INSERT INTO evidence (job_id, send_no, kind, source, provider_ref)"
         " VALUES (%(job_id)s, 1, 'receipt', 'workflow:bench', %(job_id)s) RETURNING id",
         AUDIT,

@@ -26,7 +26,9 @@ def cycle(session: psycopg.Connection) -> Callable[[object], None]:
     def run(_item: object) -> None:
         token = str(uuid4())
         db.call(session, "enqueue_job", db.order(token))
-        ((_, job_id, key, *_),) = db.call(session, "claim_next_job", caller | {"owner_token": token})
+        ((_, job_id, key, *_),) = db.call(
+            session, "claim_next_job", caller | {"owner_token": token}
+        )
         mine = caller | {"job_id": job_id, "owner_token": token}
         db.call(session, "mark_sending", mine | {"idem_key": key})
         done = db.call(session, "complete_job", mine | {"result": {"ok": 1}})
@@ -207,5 +209,7 @@ def p7(rows: int) -> list[Goal]:
                 ends.append(perf_counter() - start)
     first = sum(each < WINDOW_S for each in ends)
     last = sum(each >= CHURN_S - WINDOW_S for each in ends)
-    what = f"life cycles in the last {WINDOW_S} s of {CHURN_S}, over the first, at {rows:,} finished"
+    what = (
+        f"life cycles in the last {WINDOW_S} s of {CHURN_S}, over the first, at {rows:,} finished"
+    )
     return [Goal("P7", what, last / first, least=0.85)]
