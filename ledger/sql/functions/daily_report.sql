@@ -32,7 +32,11 @@ BEGIN
                 count(*) FILTER (WHERE i.outcome = 'failed') AS failed,
                 percentile_cont(0.5) WITHIN GROUP (
                     ORDER BY extract(epoch FROM i.done_at - i.claimed_at)) AS median
-            FROM public.idem i
+            FROM (
+                SELECT l.workflow, l.outcome, l.claimed_at, l.done_at FROM public.idem l
+                UNION ALL
+                SELECT a.workflow, a.outcome, a.claimed_at, a.done_at FROM public.idem_archive a
+            ) i
             WHERE i.done_at >= v_from AND i.done_at < v_from + interval '1 day'
             GROUP BY i.workflow
         ) d
