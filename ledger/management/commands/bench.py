@@ -25,6 +25,7 @@ class Command(BaseCommand):
             "--rows", type=int, default=QUICK, help=f"rows beside the work ({FULL} is the full run)"
         )
         parser.add_argument("--rounds", type=int, default=3)
+        parser.add_argument("--jobs", type=int, default=2000, help="peers: jobs of each loop")
         parser.add_argument("--calls", type=int, default=300, help="calls a round of each variant")
         parser.add_argument(
             "--churn", action="store_true", help="peers: also P7, 90 s beside finished rows"
@@ -39,7 +40,7 @@ class Command(BaseCommand):
                 lambda: scale.p8(rows, rows // 10, rounds, calls),
                 lambda: scale.p9(rows * 10, max(rows // 10, 2 * scale.CHUNK), rounds),
             ],
-            "peers": [lambda: peers.p4_to_p6(rounds, calls, self.stderr.write)],
+            "peers": [lambda: peers.p4_to_p6(rounds, options["jobs"], self.stderr.write)],
             "http": [lambda: http.p10(rounds, self.stderr.write)],
         }
         if options["churn"]:
