@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "db_table": "review_queue",
-                "permissions": [
+                "permissions": (
                     ("view", "See the queue, the items and the ledger's tables"),
                     ("view_payload", "See the values inside payloads and changes"),
                     (
@@ -42,7 +42,7 @@ class Migration(migrations.Migration):
                     ("abandon", "Give an item up"),
                     ("look_again", "Ask a provider again"),
                     ("approve", "Confirm or reject what another person proposed"),
-                ],
+                ),
                 "managed": False,
                 "default_permissions": (),
             },
