@@ -1,5 +1,6 @@
 -- withdraw_decision: take a resend back while its job is still queued and not due.
--- Everything the resend changed is put back, except the key's life, which is never shortened.
+-- Everything the resend changed is put back, except the key's life, which is never shortened. A job
+-- that went on since (it was sent, failed, resent once more) has another due time: too late.
 CREATE OR REPLACE FUNCTION ledger.withdraw_decision(p_arg jsonb)
 RETURNS TABLE (outcome ledger.outcome, conflict_id bigint, lock_version bigint, detail jsonb)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -29,8 +30,9 @@ BEGIN
     ELSIF v_conflict.state = 'open' THEN
         outcome := 'already_decided';
         detail := '{"hint": "nothing is decided, or the decision was taken back already"}';
-    ELSIF v_conflict.state <> 'resent' OR v_undo IS NULL OR v_job.state <> 'queued'
-        OR v_job.run_after <= clock_timestamp() THEN
+    ELSIF v_conflict.state <> 'resent' OR v_undo IS NULL OR v_job.state IS DISTINCT FROM 'queued'
+        OR v_job.run_after <= clock_timestamp() OR v_job.run_after IS DISTINCT FROM
+            (v_conflict.resolution ->> 'undo_until')::timestamptz THEN
         outcome := 'bad_transition';
         detail := jsonb_build_object('state', v_conflict.state, 'job_state', v_job.state,
             'hint', 'only a resend can be taken back, and only until its job is due');
