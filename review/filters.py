@@ -9,7 +9,8 @@ from django.db.models import Q, QuerySet
 from ledger.models import Conflict, Effect, FailedJob, Job, Workflow
 from review.models import QueueItem
 from review.queue import TABS, in_tab
-from review.verbs import KINDS, OTHER_SOURCES
+from review.sources import SOURCES
+from review.verbs import KINDS
 
 # A search names one thing; more hits than this are a filter, not a find.
 _HITS = 200
@@ -19,7 +20,7 @@ _WORKFLOWS = 300
 
 def _kinds() -> list[tuple[str, str]]:
     conflicts = [(f"conflict:{name}", kind.label) for name, kind in KINDS.items()]
-    others = [(f"{name}:", kind.label) for name, kind in OTHER_SOURCES.items()]
+    others = [(f"{name}:", kind.label) for name, kind in SOURCES.items()]
     return conflicts + others
 
 

@@ -197,9 +197,60 @@ NEEDS: Mapping[str, str] = {
     "event": "the event with its id",
     "changes": "the values to write",
     "revision_seen": "the version you looked at",
+    "external_execution_id": "the id of the execution",
+}
+
+# Why a rule_failed was refused (detail.why), where it is not another outcome's word.
+WHY: Mapping[str, str] = {
+    "not_dead": "Its job is under way again.",
+    "no_job": "It names nothing that could be sent again.",
+    "execution_known": "Its execution is known, and nothing is wrong with it.",
+    "no_execution_to_stop": "No execution is known that could be stopped.",
+    "not_flagged": "The run is not flagged.",
+}
+
+# What an outcome means for a source where the general sentence would say too little.
+_OF_SOURCES: Mapping[tuple[str, str], Words] = {
+    ("failed_job", "in_review"): Words(
+        LOST,
+        "It waits for a decision elsewhere",
+        "The job may have been sent before, so nothing was sent. The dead letter is closed, and "
+        "the uncertain send is an item of its own.",
+        "Decide the uncertain send.",
+    ),
+    ("failed_job", "already_decided"): Words(
+        LOST,
+        "Already decided",
+        "This dead letter was decided before you, or its work had ended. Nothing was sent.",
+        "Read how it ended; nothing more is needed unless that was wrong.",
+    ),
+    ("job", "already_decided"): Words(
+        LOST,
+        "The job moved on",
+        "A worker or a person moved this job before you. Your decision was not carried out.",
+        _QUEUE,
+    ),
+    ("job", "bad_transition"): Words(
+        LOST,
+        "It does not wait in the queue any more",
+        "A worker took this job, or it waits elsewhere by now. Your decision was not carried out.",
+        _QUEUE,
+    ),
+    ("batch", "already_decided"): Words(
+        LOST,
+        "The import moved on",
+        "It went on, ended or was decided before you. Your decision was not carried out.",
+        _QUEUE,
+    ),
+    ("run", "already_decided"): Words(
+        LOST,
+        "The run moved on",
+        "Somebody decided or the engine answered before you. Your decision was not carried out.",
+        _REFRESH,
+    ),
 }
 
 
-def words(outcome: str) -> Words:
+def words(outcome: str, source: str = "conflict") -> Words:
     """Return the sentence for an outcome; one the table lacks is never shown as success."""
-    return OUTCOMES.get(outcome, UNKNOWN)
+    return _OF_SOURCES.get((source, outcome)) or OUTCOMES.get(outcome, UNKNOWN)

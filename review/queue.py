@@ -17,10 +17,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from review.decisions import Kind
 from review.items.rows import tell
 from review.models import QueueItem
 from review.text import age, counted, shown
-from review.verbs import Kind, kind_of
+from review.verbs import kind_of
 
 PAGE: Final = 50
 # Counting stops here; "1,000+" tells a person as much as the exact number.

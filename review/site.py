@@ -50,6 +50,11 @@ class ConsoleSite(AdminSite):
                 name="review_act",
             ),
             path(
+                "queue/<slug:source>/<str:item_id>/<slug:verb>/",
+                self.admin_view(act.act_other),
+                name="review_act_other",
+            ),
+            path(
                 "queue/<slug:source>/<str:item_id>/", self.admin_view(item.item), name="review_item"
             ),
         ]

@@ -6,60 +6,10 @@ which right, and which sentence stands beside the button. A verb is an address
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
-from review.rights import ABANDON, APPROVE, LOOK_AGAIN, RESEND, RESOLVE
-
-# What the form must hold for a decision, beside the lock_version it always carries.
-REASON: Final = "reason"
-STATEMENT: Final = "statement"  # what a person knows and how: taken from the reason field
-REFERENCE: Final = "provider_ref"
-RISK: Final = "risk_acknowledged"
-EVENT: Final = "event"
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """One way out: its button, the sentence beside it, and what it needs.
-
-    `blast` is a sentence with places in braces; see items for the words that fill them.
-    """
-
-    verb: str
-    decision: str
-    label: str
-    blast: str
-    tone: str = "plain"
-    key: str = ""
-    needs: tuple[str, ...] = (REASON,)
-
-    @property
-    def permission(self) -> str:
-        """The right the verb needs."""
-        return VERB_RIGHTS[self.verb]
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """One kind of item: how it is named, shown and ended."""
-
-    label: str
-    icon: str
-    tone: str
-    next: str
-    decisions: tuple[Decision, ...] = ()
-
-
-VERB_RIGHTS: Mapping[str, str] = {
-    "resolve": RESOLVE,
-    "resend": RESEND,
-    "abandon": ABANDON,
-    "look-again": LOOK_AGAIN,
-    "approve": APPROVE,
-    "reject": APPROVE,
-    "withdraw": RESEND,
-}
+from review.decisions import EVENT, REASON, REFERENCE, RISK, STATEMENT, Decision, Kind
+from review.sources import SOURCES
 
 # A form's word for "write the row as shown"; the choices say whether that is apply or merge.
 AS_SHOWN: Final = "as_shown"
@@ -249,15 +199,6 @@ KINDS: Mapping[str, Kind] = {
     ),
 }
 
-# Everything else that can wait for a person. These pages show facts and where to look.
-OTHER_SOURCES: Mapping[str, Kind] = {
-    "failed_job": Kind("dead letter", "✕", "bad", "Read the error"),
-    "job": Kind("nobody takes this", "◌", "plain", "Check its worker"),
-    "batch": Kind("batch stopped", "◌", "plain", "Check the import"),
-    "run": Kind("run flagged", "◌", "plain", "Check the engine"),
-    "outbox": Kind("message given up", "✉", "bad", "Check the receiver"),
-    "key": Kind("key overdue", "⚷", "plain", "Find what holds it"),
-}
 UNKNOWN_KIND = Kind("waiting", "◌", "plain", "Look at the facts")
 
 # A stored proposal is confirmed or thrown away by somebody else.
@@ -294,16 +235,4 @@ def kind_of(source: str, kind: str) -> Kind:
     """Return how an item is named and ended; what is not known is still shown."""
     if source == "conflict":
         return KINDS.get(kind, UNKNOWN_KIND)
-    return OTHER_SOURCES.get(source, UNKNOWN_KIND)
-
-
-def find(kind: str, verb: str, decision: str) -> Decision | None:
-    """Return the offered decision of a kind, or None where it is not in the table."""
-    return next(
-        (
-            each
-            for each in KINDS.get(kind, UNKNOWN_KIND).decisions
-            if each.verb == verb and each.decision == decision
-        ),
-        None,
-    )
+    return SOURCES.get(source, UNKNOWN_KIND)

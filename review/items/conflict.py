@@ -9,19 +9,20 @@ from typing import Any
 from django.utils import timezone
 
 from ledger.models import Conflict
+from review.decisions import RISK
 from review.items import fields, reading, sends, timeline
 from review.items.around import Around, attempted_names, detail_of, holder, read_around
-from review.items.ends import closed, decided_of, proposal_of
+from review.items.ends import closed, decided_of, left_alone, proposal_of
 from review.items.facts import chips_of, detail_facts, facts_of, four_of
 from review.items.fields import Ground
-from review.items.offers import User, offer
+from review.items.offers import User, needs_of, offer
 from review.items.page import Fact, FieldPart, ItemPage, Offer, Payload, SendPart
 from review.items.places import places
 from review.items.stories import Story
 from review.jsonvalue import Preview, pretty
 from review.rights import VIEW_PAYLOAD
 from review.text import shown
-from review.verbs import KINDS, RISK, SECOND_PERSON, UNKNOWN_KIND, WITHDRAW
+from review.verbs import KINDS, SECOND_PERSON, UNKNOWN_KIND, WITHDRAW
 
 FIELD_KINDS = frozenset({"stale_version", "rule_failed", "not_owner_of_field", "bad_transition"})
 _MISMATCH_COLUMNS = {
@@ -87,11 +88,16 @@ def _with_offers(
 ) -> ItemPage:
     """Add what this person may decide, and what the form has to ask for."""
     decided, proposal = built.decided, built.proposal
-    if decided and not decided.undo_until:
+    if left_alone(conflict):
+        ways = tuple(each for each in built.kind.decisions if each.decision == "abandon")
+        decided = None
+    elif decided and not decided.undo_until:
         return built
+    else:
+        ways = SECOND_PERSON if proposal else (WITHDRAW,) if decided else built.kind.decisions
     offers = offer(
-        SECOND_PERSON if proposal else (WITHDRAW,) if decided else built.kind.decisions,
-        conflict.id,
+        ways,
+        ("conflict", str(conflict.id)),
         user,
         places(conflict, around, built.fields, proposal, now),
         closed(conflict, decided, proposal, user),
@@ -119,7 +125,7 @@ def _revision_seen(conflict: Conflict, around: Around) -> str:
 
 def _needs(offers: list[Offer], around: Around, now: datetime) -> frozenset[str]:
     """Return what the form has to ask for; a repeat the provider refuses needs no tick."""
-    needs = {need for each in offers if not each.disabled for need in each.decision.needs}
+    needs = set(needs_of(offers))
     if around.job and sends.may_redrive(around.job, around.provider, now):
         needs.discard(RISK)
     return frozenset(needs)

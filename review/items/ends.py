@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from ledger.models import Conflict, Job
+from ledger.models import Conflict, Idem, Job
 from review.items import reading
 from review.items.offers import User
 from review.items.page import Decided, Proposal
@@ -57,6 +57,15 @@ def decided_of(conflict: Conflict, job: Job | None, now: datetime) -> Decided | 
         resulting=version(conflict.resulting_revision) if conflict.resulting_revision else "",
         approved_by=shown(conflict.second_approver or "", 80),
     )
+
+
+def left_alone(conflict: Conflict) -> bool:
+    """Say whether a resent item still holds its key: nobody took it again, it may be given up."""
+    if conflict.state != "resent" or not conflict.idem_key:
+        return False
+    pending = Idem.objects.filter(pk=conflict.idem_key, status="pending", job_id=None)
+    later = Conflict.objects.filter(idem_key=conflict.idem_key, id__gt=conflict.id)
+    return pending.exists() and not later.exists()
 
 
 def closed(

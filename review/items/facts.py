@@ -7,12 +7,12 @@ from typing import Any
 from django.urls import reverse
 
 from ledger.models import Conflict, Job, Provider, Workflow
+from review.decisions import Kind
 from review.items.around import ALIKE_CAP
 from review.items.page import Chip, Fact
 from review.items.sends import settle_left
 from review.reasons import in_words
 from review.text import counted, listed, shown
-from review.verbs import Kind
 from review.verdict import CLASS_NAMES
 
 _EXECUTION_HINT = "a green tick there proves nothing about the effect"

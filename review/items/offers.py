@@ -7,12 +7,14 @@ decides.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from django.contrib.admin.utils import quote
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.urls import reverse
 
+from review.decisions import Decision
 from review.items.page import Offer
 from review.rights import RIGHT_WORDS
-from review.verbs import AS_SHOWN, Decision
+from review.verbs import AS_SHOWN
 
 type User = AbstractUser | AnonymousUser
 
@@ -26,14 +28,20 @@ class Places:
 
 
 def offer(
-    decisions: Iterable[Decision], conflict_id: int, user: User, places: Places, closed: str = ""
+    decisions: Iterable[Decision],
+    item: tuple[str, str],
+    user: User,
+    places: Places,
+    closed: str = "",
 ) -> list[Offer]:
-    """Return the decisions of an item for this person; closed says why none is allowed."""
+    """Return the decisions of an item (source, id) for this person; closed forbids them all."""
+    source, item_id = item
+    page = reverse("admin:review_item", args=[source, quote(item_id)])
     offers = [
         Offer(
             decision,
             decision.blast.format_map(places.words),
-            reverse("admin:review_act", args=[conflict_id, decision.verb]),
+            f"{page}{decision.verb}/",
             decision.tone,
             closed
             or places.forbidden.get(decision.decision, "")
@@ -51,6 +59,11 @@ def _led_by_keep(offers: list[Offer]) -> list[Offer]:
     return [
         replace(each, tone="go") if each.decision.decision == "keep" else each for each in offers
     ]
+
+
+def needs_of(offers: Iterable[Offer]) -> frozenset[str]:
+    """Return what the form has to ask for."""
+    return frozenset(need for each in offers if not each.disabled for need in each.decision.needs)
 
 
 def lacking(user: User, permission: str) -> str:

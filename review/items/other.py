@@ -1,23 +1,24 @@
-"""The page of anything else that waits: its facts, its timeline, and where to look."""
+"""The page of anything else that waits: its facts, its timeline, its verbs, where to look."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from ledger.models import BatchRun, FailedJob, Idem, Job, OutboxMessage, Run
 from ledger.models.base import GuardedModel
-from review.items import reading, timeline
-from review.items.offers import User
+from review.items import reading, standing, timeline
+from review.items.offers import User, needs_of, offer
 from review.items.page import Chip, Fact, ItemPage, Payload
 from review.items.stories import bold
 from review.jsonvalue import PREVIEW_LIMIT, Preview
 from review.rights import VIEW_PAYLOAD
+from review.sources import SOURCES
 from review.text import counted, shown
-from review.verbs import OTHER_SOURCES, kind_of
 
 MODELS: Mapping[str, type[GuardedModel]] = {
     "failed_job": FailedJob,
@@ -47,15 +48,28 @@ def find(source: str, item_id: str) -> Any:
         return None
 
 
-def page(source: str, row: Any, user: User) -> ItemPage:
-    """Build the page; it shows and links, the ledger has the verbs of conflicts only."""
-    kind = kind_of(source, source)
+def page(source: str, row: Any, user: User, form: Mapping[str, str] | None = None) -> ItemPage:
+    """Build the page for this person; form holds what was typed so far."""
+    kind = SOURCES[source]
     title, story, facts = _TELL[source](row)
-    subject = _subject(source, row)
+    subject = standing.subject_of(source, row)
+    decided = standing.decided_of(source, row)
+    stand = standing.standing_of(source, row, timezone.now())
+    offers = (
+        []
+        if decided and stand.closed
+        else offer(kind.decisions, (source, str(row.pk)), user, stand.places, stand.closed)
+    )
     return ItemPage(
         source=source,
         item_id=str(row.pk),
-        kind=OTHER_SOURCES[source],
+        kind=kind,
+        offers=offers,
+        needs=needs_of(offers),
+        inputs=form or {},
+        lock_version=row.version if source == "job" else getattr(row, "lock_version", None),
+        decided=decided,
+        instead=standing.instead_of(source, row),
         title=title,
         story=story,
         chips=[Chip(kind.label, kind.tone, kind.icon)],
@@ -187,14 +201,17 @@ def _run(row: Run) -> tuple[str, SafeString, list[Fact]]:
 def _idem(row: Idem) -> tuple[str, SafeString, list[Fact]]:
     if row.status == "pending":
         story = format_html(
-            "The key {} was taken by {} and nothing was done under it since. No job belongs to it.",
+            "The key {} was taken by {} and nothing was done under it since. No job belongs to it. "
+            "It ends when {} writes under it, or when the last item about it is abandoned.",
             bold(row.idem_key),
+            bold(row.workflow),
             bold(row.workflow),
         )
         title = "a key is pending and nobody works on it"
     else:
         story = format_html(
-            "The key {} should have been archived, but an open item or an unfinished job holds it.",
+            "The key {} should have been archived, but an open item holds it. It ends when "
+            "that item is decided.",
             bold(row.idem_key),
         )
         title = "a key is overdue but held"
@@ -219,15 +236,6 @@ _TELL: Mapping[str, Callable[[Any], tuple[str, SafeString, list[Fact]]]] = {
     "run": _run,
     "key": _idem,
 }
-
-
-def _subject(source: str, row: Any) -> dict[str, str]:
-    """Return what the audit rows of this item are found by."""
-    if source in ("job", "key"):
-        return {"key": row.idem_key}
-    if source == "failed_job" and row.job_id:
-        return {"job_id": row.job_id}
-    return {}
 
 
 def _payloads(source: str, row: Any, user: User) -> list[Payload]:

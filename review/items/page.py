@@ -7,9 +7,9 @@ from datetime import datetime
 from django.utils.safestring import SafeString
 
 from review.compare import Comparison, Row
+from review.decisions import Decision, Kind
 from review.jsonvalue import Preview
 from review.merge import Outcome, Pick
-from review.verbs import Decision, Kind
 from review.verdict import Verdict
 
 
@@ -196,4 +196,6 @@ class ItemPage:
     payloads: Sequence[Payload] = ()
     proposal: Proposal | None = None
     decided: Decided | None = None
+    # What to decide in place of this item: a name and an address.
+    instead: tuple[str, str] | None = None
     links: Sequence[tuple[str, str]] = ()

@@ -57,6 +57,24 @@ _OPERATIONS: dict[str, tuple[str, str]] = {
     "approve_decision": ("approved the decision", "tried to approve"),
     "reject_decision": ("rejected the proposal", "tried to reject"),
     "withdraw_decision": ("took the decision back", "tried to take it back"),
+    **dict.fromkeys(
+        (
+            "decide_failed_job",
+            "decide_queued_job",
+            "decide_batch",
+            "decide_outbox",
+            "decide_run",
+        ),
+        ("decided", "tried to decide"),
+    ),
+    "post_failed_job": ("recorded the failure", "tried to record the failure"),
+    "retry_failed_job": ("tried the dead letter again", "tried the dead letter again"),
+    "start_batch": ("started the import", "tried to start the import"),
+    "advance_batch": ("reported a chunk", "tried to report a chunk"),
+    "finish_batch": ("ended the import", "tried to end the import"),
+    "start_run": ("started the run", "tried to start the run"),
+    "take_outbox": ("took the message to deliver it", "tried to take the message"),
+    "publish_outbox": ("reported the delivery", "tried to report the delivery"),
 }
 
 # outcome: how a lost or refused try ended

@@ -1,22 +1,23 @@
 """A verb: checks the right, calls one operation, answers 200 with what came of it, losses too."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_http_methods
 
 from ledger.errors import LedgerError, NotRecordedError
-from ledger.models import Conflict
 from review import undo
-from review.actions import ACTIONS
+from review.actions import ACTIONS, others
+from review.actions.base import Attempt
+from review.decisions import VERB_RIGHTS
 from review.errors import IncompleteError
 from review.items.page import Banner
 from review.queue import item_url
+from review.sources import find
 from review.text import shown
-from review.verbs import VERB_RIGHTS
 from review.views.frame import require, selection, viewers
-from review.views.item import get_conflict, show
-from review.views.outcome import banner_of, closes, outcome_page
+from review.views.item import Shown, get_conflict, get_other, show, show_other
+from review.views.outcome import banner_of, closes, ends, outcome_page
 
 _NOT_RECORDED = Banner(
     "bad",
@@ -25,39 +26,79 @@ _NOT_RECORDED = Banner(
     "Try again: if it was recorded after all, you will be told that it is decided.",
 )
 
+# The item's page again, as it is by now: what was typed, what happened, what is missing.
+type Again = Callable[[Shown], HttpResponse]
+
 
 @require_http_methods(["GET", "POST"])
 @viewers
 def act(request: HttpRequest, conflict_id: int, verb: str) -> HttpResponse:
     """Run a verb on a conflict."""
-    if verb not in ACTIONS:
-        raise Http404("There is no such verb.")
-    require(request, VERB_RIGHTS[verb])
+    _may(request, verb)
     if request.method == "GET":  # a log-in in between, or a reload without the form
         return HttpResponseRedirect(item_url("conflict", conflict_id) + selection(request))
     conflict = get_conflict(conflict_id)
-    form = request.POST.dict()
-    try:
-        attempt = ACTIONS[verb](conflict, request.user.get_username(), form)
-    except IncompleteError as error:
-        return _incomplete(request, conflict, form, error.problems)
-    except NotRecordedError:
-        return show(request, conflict, form=form, banner=_NOT_RECORDED)
-    except LedgerError as error:
-        text = f"The ledger could not take this: {shown(error, 300)}"
-        refused = Banner("bad", "Nothing was changed", text)
-        return show(request, get_conflict(conflict_id), form=form, banner=refused)
+    form, actor = request.POST.dict(), request.user.get_username()
+
+    def again(told: Shown) -> HttpResponse:
+        return show(request, get_conflict(conflict_id), told)
+
+    attempt = _attempt(lambda: ACTIONS[verb](conflict, actor, form), form, again)
+    if isinstance(attempt, HttpResponse):
+        return attempt
     if attempt.decision == "withdraw":
         undo.forget(request)
     if closes(attempt):
-        return outcome_page(request, conflict_id, attempt)
+        return outcome_page(request, "conflict", str(conflict_id), attempt)
     kept = {} if attempt.outcome == "needs_second_person" else form
-    return show(request, get_conflict(conflict_id), form=kept, banner=banner_of(attempt))
+    return again(Shown(form=kept, banner=banner_of(attempt)))
 
 
-def _incomplete(
-    request: HttpRequest, conflict: Conflict, form: Mapping[str, str], problems: Mapping[str, str]
-) -> HttpResponse:
-    text = problems.get("choice") or problems.get("lock_version") or "See the marked fields."
-    banner = Banner("warn", "Something is missing", text, "Nothing was changed.")
-    return show(request, conflict, form=form, banner=banner, problems=problems)
+@require_http_methods(["GET", "POST"])
+@viewers
+def act_other(request: HttpRequest, source: str, item_id: str, verb: str) -> HttpResponse:
+    """Run a verb on what is no conflict; the decision has to stand in the table under the verb."""
+    _may(request, verb)
+    row = get_other(source, item_id)
+    if request.method == "GET":
+        return HttpResponseRedirect(item_url(source, row.pk) + selection(request))
+    form, actor = request.POST.dict(), request.user.get_username()
+    decision = find(source, verb, form.get("decision", ""))
+    if decision is None:
+        raise Http404("There is no such decision.")
+
+    def again(told: Shown) -> HttpResponse:
+        return show_other(request, source, get_other(source, item_id), told)
+
+    attempt = _attempt(lambda: others.run(source, row, decision, actor, form), form, again)
+    if isinstance(attempt, HttpResponse):
+        return attempt
+    waits = get_other(source, item_id).waiting_since is not None
+    if ends(attempt, waits=waits):
+        return outcome_page(request, source, str(row.pk), attempt)
+    kept = {} if attempt.outcome == "won" else form
+    return again(Shown(form=kept, banner=banner_of(attempt, source)))
+
+
+def _may(request: HttpRequest, verb: str) -> None:
+    if verb not in ACTIONS:
+        raise Http404("There is no such verb.")
+    require(request, VERB_RIGHTS[verb])
+
+
+def _attempt(
+    ask: Callable[[], Attempt], form: Mapping[str, str], again: Again
+) -> Attempt | HttpResponse:
+    """Ask the ledger once; where it could not be asked, show the item again with the reason."""
+    try:
+        return ask()
+    except IncompleteError as error:
+        problems = error.problems
+        text = problems.get("choice") or problems.get("lock_version") or "See the marked fields."
+        banner = Banner("warn", "Something is missing", text, "Nothing was changed.")
+        return again(Shown(form, banner, problems))
+    except NotRecordedError:
+        return again(Shown(form, _NOT_RECORDED))
+    except LedgerError as error:
+        text = f"The ledger could not take this: {shown(error, 300)}"
+        return again(Shown(form, Banner("bad", "Nothing was changed", text)))

@@ -1,6 +1,7 @@
 """The page of one item, and the preview of a choice without script."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.contrib.admin.utils import unquote
@@ -16,16 +17,22 @@ from review.queue import item_url
 from review.views.frame import render, selection, viewers
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a page shows beside the item: what was typed, what happened, what is missing."""
+
+    form: Mapping[str, str] | None = None
+    banner: Banner | None = None
+    problems: Mapping[str, str] = field(default_factory=dict)
+
+
 @require_GET
 @viewers
 def item(request: HttpRequest, source: str, item_id: str) -> HttpResponse:
     """Show an item of any source."""
     if source == "conflict":
-        return show(request, get_conflict(item_id))
-    row = other.find(source, unquote(item_id))
-    if row is None:
-        raise Http404("No such item. It may have been decided and cleaned up.")
-    return render_item(request, other.page(source, row, request.user))
+        return show(request, get_conflict(item_id), Shown())
+    return show_other(request, source, get_other(source, item_id), Shown())
 
 
 def get_conflict(item_id: str | int) -> Conflict:
@@ -37,42 +44,40 @@ def get_conflict(item_id: str | int) -> Conflict:
     return found
 
 
+def get_other(source: str, item_id: str) -> Any:
+    """Return the row of another source by the id in its address, or raise a plain 404."""
+    row = other.find(source, unquote(item_id))
+    if row is None:
+        raise Http404("No such item. It may have been decided and cleaned up.")
+    return row
+
+
 @require_http_methods(["GET", "POST"])
 @viewers
 def preview(request: HttpRequest, conflict_id: int) -> HttpResponse:
     """Show the item with the choices of the form, and write nothing."""
     if request.method == "GET":
         return HttpResponseRedirect(item_url("conflict", conflict_id) + selection(request))
-    return show(request, get_conflict(conflict_id), form=request.POST.dict())
+    return show(request, get_conflict(conflict_id), Shown(request.POST.dict()))
 
 
-def show(
-    request: HttpRequest,
-    conflict: Conflict,
-    *,
-    form: Mapping[str, str] | None = None,
-    banner: Banner | None = None,
-    problems: Mapping[str, str] | None = None,
-) -> HttpResponse:
+def show(request: HttpRequest, conflict: Conflict, told: Shown) -> HttpResponse:
     """Show a conflict, with what was typed so far and what just happened."""
-    page = conflict_page.page(conflict, request.user, form)
-    return render_item(request, page, banner=banner, problems=problems)
+    return _render(request, conflict_page.page(conflict, request.user, told.form), told)
 
 
-def render_item(
-    request: HttpRequest,
-    page: ItemPage,
-    *,
-    banner: Banner | None = None,
-    problems: Mapping[str, str] | None = None,
-) -> HttpResponse:
-    """Render an item's page."""
+def show_other(request: HttpRequest, source: str, row: Any, told: Shown) -> HttpResponse:
+    """Show an item of another source, with what was typed and what just happened."""
+    return _render(request, other.page(source, row, request.user, told.form), told)
+
+
+def _render(request: HttpRequest, page: ItemPage, told: Shown) -> HttpResponse:
     back = selection(request)
     context: dict[str, Any] = {
         "title": page.title,
         "item": page,
-        "banner": banner,
-        "problems": problems or {},
+        "banner": told.banner,
+        "problems": told.problems,
         "back": back,
         "queue_url": reverse("admin:review_queue") + back,
     }

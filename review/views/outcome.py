@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.contrib.admin.utils import quote
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
@@ -10,14 +11,15 @@ from review import undo
 from review.actions.base import Attempt
 from review.filters import QueueFilter
 from review.items import conflict as conflict_page
+from review.items import other
 from review.items.page import Banner, ItemPage
 from review.items.stories import version
 from review.models import QueueItem
-from review.outcomes import NEEDS, words
+from review.outcomes import NEEDS, OUTCOMES, WHY, words
 from review.queue import item_url, next_after
 from review.text import listed, shown
 from review.views.frame import render, selection
-from review.views.item import get_conflict
+from review.views.item import get_conflict, get_other
 
 # After these the item is closed or out of reach: a page of its own. After the others it is still
 # open, and is shown again as it is now.
@@ -27,7 +29,7 @@ _CLOSING = frozenset(
 _STAYS_OPEN = frozenset({"look_again", "reject", "withdraw"})
 
 # What a won decision did, in one sentence; never shown for anything but won.
-_WON: Mapping[str, str] = {
+WON: Mapping[str, str] = {
     "apply": "The attempted values were written.",
     "merge": "Your choice was written.",
     "keep": "Nothing was written; what stands, stays.",
@@ -37,6 +39,14 @@ _WON: Mapping[str, str] = {
     "resend": "It is given back to be done again, under the same key.",
     "abandon": "It is given up. Nothing was written or sent.",
     "approve": "The proposal was carried out.",
+    "acknowledge": "It is noted that you saw it. Nothing was sent.",
+    "run_now": "It is due from now on; a free worker takes it.",
+    "mark_failed": "The import is marked failed. Its next start goes on at its cursor.",
+    "retry": "The message is offered to its receiver again.",
+    "drop": "The message is dropped. Nothing was delivered.",
+    "clear_flag": "The run leaves the queue for 24 hours. Nothing was stopped.",
+    "attach_execution": "The run is this execution now; the engine is asked about it anew.",
+    "declare_ended": "The run is closed on your word. Nothing was stopped.",
 }
 _TOLD = "Nothing was written here; the workflow is told what the record must hold now."
 
@@ -46,14 +56,24 @@ def closes(attempt: Attempt) -> bool:
     return attempt.outcome in _CLOSING and attempt.decision not in _STAYS_OPEN
 
 
-def outcome_page(request: HttpRequest, conflict_id: int, attempt: Attempt) -> HttpResponse:
+def ends(attempt: Attempt, *, waits: bool) -> bool:
+    """Say the same of what is no conflict: it may have ended on its own, or wait although won."""
+    if attempt.outcome == "won":
+        return attempt.decision != "request_stop"
+    return not waits and attempt.outcome in _CLOSING | {"in_review"}
+
+
+def outcome_page(request: HttpRequest, source: str, item_id: str, attempt: Attempt) -> HttpResponse:
     """Show what a closing verb came to, the way back, and the next item."""
-    page = conflict_page.page(get_conflict(conflict_id), request.user)
+    if source == "conflict":
+        page = conflict_page.page(get_conflict(item_id), request.user)
+    else:
+        page = other.page(source, get_other(source, quote(item_id)), request.user)
     _offer_undo(request, page)
-    said = words(attempt.outcome)
+    said = words(attempt.outcome, source)
     filters = QueueFilter(request.GET, queryset=QueueItem.objects.all())
     back = selection(request)
-    coming = next_after(filters.qs, "conflict", str(conflict_id))
+    coming = next_after(filters.qs, source, item_id)
     context: dict[str, Any] = {
         "title": said.title,
         "item": page,
@@ -61,7 +81,7 @@ def outcome_page(request: HttpRequest, conflict_id: int, attempt: Attempt) -> Ht
         "won": attempt.outcome == "won",
         "coming": coming,
         "coming_url": coming.url + back if coming else "",
-        "item_url": item_url("conflict", conflict_id) + back,
+        "item_url": item_url(source, item_id) + back,
         "queue_url": reverse("admin:review_queue") + back,
         "back": back,
     }
@@ -81,24 +101,26 @@ def _offer_undo(request: HttpRequest, page: ItemPage) -> None:
 
 def _sentence(attempt: Attempt, page: ItemPage) -> str:
     if attempt.outcome != "won":
-        return words(attempt.outcome).sentence
+        return words(attempt.outcome, page.source).sentence
     if isinstance(entered := attempt.detail.get("entered"), str):
         said = words(entered)
         return f"It was entered under its key, and the ledger answered: {said.sentence}"
-    text = _WON.get(attempt.decision, "Your decision is recorded and took effect.")
+    text = WON.get(attempt.decision, "Your decision is recorded and took effect.")
     resulting = page.decided.resulting if page.decided else ""
     if attempt.decision in ("apply", "merge") and not resulting:
         return _TOLD
     return f"{text} The record is now at {resulting}." if resulting else text
 
 
-def banner_of(attempt: Attempt) -> Banner:
+def banner_of(attempt: Attempt, source: str = "conflict") -> Banner:
     """Say what came of a verb that leaves the item open."""
-    if attempt.outcome in ("won", "inserted", "replay") and attempt.decision in _OPEN_WORDS:
-        return _OPEN_WORDS[attempt.decision]
+    if attempt.outcome in ("won", "inserted", "replay") and attempt.decision in OPEN_WORDS:
+        return OPEN_WORDS[attempt.decision]
     if attempt.outcome == "stale_version":
         return _stale(attempt)
-    said = words(attempt.outcome)
+    if attempt.outcome == "already_decided":  # and it still waits: somebody touched it
+        return _TOUCHED
+    said = words(attempt.outcome, source)
     needs = attempt.detail.get("needs")
     asked = [needs] if isinstance(needs, str) else []
     named = [NEEDS.get(need, shown(need, 120)) for need in asked]
@@ -106,15 +128,27 @@ def banner_of(attempt: Attempt) -> Banner:
     return Banner(said.tone, said.title, f"{said.sentence}{extra}{_because(attempt)}", said.next)
 
 
-_OPEN_WORDS: Mapping[str, Banner] = {
+OPEN_WORDS: Mapping[str, Banner] = {
     "look_again": Banner(
         "ok",
         "Asked again",
         "The provider was asked; its answer is the newest line of the evidence.",
     ),
     "reject": Banner("ok", "Proposal rejected", "Nothing was written. The item is open again."),
+    "request_stop": Banner(
+        "ok",
+        "Stop asked for",
+        "The engine is asked to stop it. The run stays open until the engine says it ended.",
+    ),
     "withdraw": Banner("ok", "Taken back", "Nothing was sent. The item is open again, as it was."),
 }
+
+_TOUCHED = Banner(
+    "warn",
+    "The item changed while you looked",
+    "It was touched since this page was drawn, and still waits. Your decision was not carried out.",
+    "The page below is fresh; decide again.",
+)
 
 
 def _stale(attempt: Attempt) -> Banner:
@@ -148,6 +182,11 @@ def _because(attempt: Attempt) -> str:
         step = f"{shown(detail.get('from'), 40)} → {shown(detail.get('to'), 40)}"
         ways = listed([shown(each, 40) for each in allowed]) or "none"
         parts.append(f"The move was {step}; allowed from there: {ways}.")
+    why = detail.get("why")
+    if isinstance(why, str):
+        parts.append(WHY[why] if why in WHY else OUTCOMES[why].sentence if why in OUTCOMES else "")
+    if isinstance(detail.get("taken_by"), str):
+        parts.append(f"That execution belongs to the run {shown(detail['taken_by'], 60)}.")
     if isinstance(detail.get("hint"), str):
         parts.append(shown(detail["hint"], 400))
-    return "".join(f" {part}" for part in parts)
+    return "".join(f" {part}" for part in parts if part)

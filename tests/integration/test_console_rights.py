@@ -12,9 +12,9 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from ledger.models import AuditEvent, Conflict, Job
+from review.decisions import VERB_RIGHTS
 from review.queue import item_url
 from review.rights import ROLES
-from review.verbs import VERB_RIGHTS
 from tests.support import desk, losses
 from tests.support.lab import Lab, running_lab
 

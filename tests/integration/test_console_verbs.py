@@ -8,7 +8,8 @@ from django.test import Client
 
 from ledger.models import AuditEvent, Conflict, Job
 from review.queue import item_url
-from review.verbs import AS_SHOWN, KINDS, OTHER_SOURCES, kind_of
+from review.sources import SOURCES
+from review.verbs import AS_SHOWN, KINDS, kind_of
 from tests.support import desk, losses
 from tests.support.lab import Lab, running_lab
 
@@ -78,7 +79,7 @@ def test_each_decision_of_each_kind_ends_the_item(lab, olga, kind, decision):
     assert "<script>alert" not in again.text
 
 
-@pytest.mark.parametrize("source", OTHER_SOURCES)
+@pytest.mark.parametrize("source", SOURCES)
 def test_everything_else_that_waits_has_a_page(lab, olga, source):
     """No row of the queue leads nowhere, and what it says is escaped."""
     item_id = losses.other(lab.owner, source)

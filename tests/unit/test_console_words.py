@@ -7,11 +7,15 @@ import pytest
 
 from ledger.models.conflicts import KINDS as LEDGER_KINDS
 from review import text
+from review.decisions import VERB_RIGHTS
 from review.items import other
+from review.items.standing import OPERATIONS
 from review.outcomes import GOOD, OUTCOMES, UNKNOWN, words
 from review.reasons import REASONS, in_words
 from review.rights import RIGHT_WORDS, ROLES
-from review.verbs import KINDS, OTHER_SOURCES, SECOND_PERSON, VERB_RIGHTS, WITHDRAW
+from review.sources import SOURCES, find
+from review.verbs import KINDS, SECOND_PERSON, WITHDRAW
+from review.views.outcome import OPEN_WORDS, WON
 from sweeper.decisions.sweep import TABLE
 
 SQL = Path(__file__).parents[2] / "ledger" / "sql"
@@ -59,13 +63,32 @@ def test_every_source_of_the_queue_has_a_page():
     """What the view can list, the console can name and open."""
     view = (SQL / "views" / "review_queue.sql").read_text()
     sources = set(re.findall(r"SELECT '(\w+)'::text", view))
-    assert sources == {"conflict", *OTHER_SOURCES}
-    assert set(other.MODELS) == set(OTHER_SOURCES)
+    assert sources == {"conflict", *SOURCES}
+    assert set(other.MODELS) == set(SOURCES)
+
+
+def test_every_source_has_a_decision_that_ends_it_and_none_the_ledger_lacks():
+    """The console's table and the operations hold the same decisions; a key has none of its own."""
+    for source, kind in SOURCES.items():
+        if source == "key":
+            assert kind.decisions == ()
+            continue
+        function = SQL / "functions" / f"{OPERATIONS[source]}.sql"
+        (listed,) = re.findall(r'"decision": "enum:([\w|]+)!"', function.read_text())
+        assert {each.decision for each in kind.decisions} == set(listed.split("|"))
+        for each in kind.decisions:
+            assert find(source, each.verb, each.decision) is each
+            assert sentence_of(each.decision)
+
+
+def sentence_of(decision):
+    """Return what a page says when a decision won."""
+    return WON.get(decision) or OPEN_WORDS[decision].text
 
 
 def test_every_verb_has_a_right_that_some_role_has_and_words_for_who_lacks_it():
     """A viewer may no verb; an approver may every verb."""
-    decisions = [each for kind in KINDS.values() for each in kind.decisions]
+    decisions = [each for kind in (*KINDS.values(), *SOURCES.values()) for each in kind.decisions]
     for decision in (*decisions, *SECOND_PERSON, WITHDRAW):
         right = VERB_RIGHTS[decision.verb]
         assert right in ROLES["approver"]

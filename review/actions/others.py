@@ -1,0 +1,87 @@
+"""What ends a dead letter, a job, a batch, a message or a run: one guarded operation each."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ledger.models import BatchRun, FailedJob, Job, OutboxMessage, Run
+from ledger.operations.batches import decide_batch
+from ledger.operations.decisions import decide_queued_job
+from ledger.operations.failed_jobs import decide_failed_job
+from ledger.operations.outbox import decide_outbox
+from ledger.operations.runs import decide_run
+from review.actions.base import Attempt, answered, lock_version, optional, reason
+from review.decisions import EXECUTION, STATEMENT, Decision
+from review.errors import IncompleteError
+
+
+def run(source: str, row: Any, decision: Decision, actor: str, form: Mapping[str, str]) -> Attempt:
+    """Carry out a decision of the table on a row of a source."""
+    return answered(decision.decision, _DECIDE[source](row, decision, actor, form))
+
+
+def _failed_job(row: FailedJob, decision: Decision, actor: str, form: Mapping[str, str]) -> Any:
+    return decide_failed_job(
+        actor=actor,
+        failed_job_id=row.id,
+        lock_version=lock_version(form),
+        decision=decision.decision,
+        reason=reason(form),
+    )
+
+
+def _job(row: Job, decision: Decision, actor: str, form: Mapping[str, str]) -> Any:
+    return decide_queued_job(
+        actor=actor,
+        job_id=row.id,
+        version=lock_version(form),
+        decision=decision.decision,
+        reason=reason(form),
+    )
+
+
+def _batch(row: BatchRun, decision: Decision, actor: str, form: Mapping[str, str]) -> Any:
+    return decide_batch(
+        actor=actor,
+        batch_id=row.id,
+        lock_version=lock_version(form),
+        decision=decision.decision,
+        reason=reason(form),
+    )
+
+
+def _outbox(row: OutboxMessage, decision: Decision, actor: str, form: Mapping[str, str]) -> Any:
+    return decide_outbox(
+        actor=actor,
+        outbox_id=row.id,
+        lock_version=lock_version(form),
+        decision=decision.decision,
+        reason=reason(form),
+    )
+
+
+def _run(row: Run, decision: Decision, actor: str, form: Mapping[str, str]) -> Any:
+    why = reason(form)
+    execution = instance = None
+    if EXECUTION in decision.needs:
+        execution, instance = optional(form, EXECUTION), optional(form, "instance")
+        if execution is None:
+            raise IncompleteError({EXECUTION: "Type the id of the execution."})
+    return decide_run(
+        actor=actor,
+        run_id=row.id,
+        lock_version=lock_version(form),
+        decision=decision.decision,
+        reason=why,
+        statement=why if STATEMENT in decision.needs else None,
+        external_execution_id=execution,
+        instance=instance,
+    )
+
+
+_DECIDE: Mapping[str, Callable[[Any, Decision, str, Mapping[str, str]], Any]] = {
+    "failed_job": _failed_job,
+    "job": _job,
+    "batch": _batch,
+    "outbox": _outbox,
+    "run": _run,
+}

@@ -1,0 +1,142 @@
+"""Which decisions end what is no conflict: dead letters, jobs, batches, messages, runs. Pure.
+
+The same shape as the kinds of conflicts in verbs.py. A key has no decision of its own: what holds
+it has one, and its page leads there.
+"""
+
+from collections.abc import Mapping
+
+from review.decisions import EXECUTION, REASON, STATEMENT, Decision, Kind
+
+_FAILED_JOB = (
+    Decision("resend", "resend", "Resend", "{resend}", tone="go", key="s"),
+    Decision(
+        "resolve",
+        "acknowledge",
+        "Acknowledge",
+        "Notes that you saw it and takes it off the queue. Nothing is sent or closed: it can still "
+        "be resent or abandoned later.",
+        key="r",
+    ),
+    Decision("abandon", "abandon", "Abandon", "{abandon}", tone="risk", key="a"),
+)
+
+_JOB = (
+    Decision(
+        "resend",
+        "run_now",
+        "Run now",
+        "Makes it due from now on: the next free worker of {workflow} takes it and may send. If "
+        "none does, it comes back here.",
+        tone="go",
+        key="s",
+    ),
+    Decision(
+        "abandon",
+        "abandon",
+        "Abandon",
+        "Closes the job and its key for good. Nothing is sent{sent}; a redelivery gets this "
+        "answer.",
+        tone="risk",
+        key="a",
+    ),
+)
+
+# Only one of the two is ever possible, so they share their key.
+_BATCH = (
+    Decision(
+        "resolve",
+        "mark_failed",
+        "Mark failed",
+        "Ends this run of the import at {cursor}. Nothing is taken back; the next start of "
+        "{workflow} goes on from there.",
+        tone="go",
+        key="r",
+    ),
+    Decision(
+        "resolve",
+        "acknowledge",
+        "Acknowledge",
+        "Notes that you saw the failure. Nothing is started; the next start of {workflow} goes on "
+        "from {cursor}.",
+        tone="go",
+        key="r",
+    ),
+)
+
+_OUTBOX = (
+    Decision(
+        "resend",
+        "retry",
+        "Retry",
+        "Offers the same message to the receiver of {topic} again, from now on. It carries the "
+        "same key, by which a repeat is recognised.",
+        tone="go",
+        key="s",
+    ),
+    Decision(
+        "abandon",
+        "drop",
+        "Drop",
+        "Never delivers this message: whoever listens to {topic} does not learn of {subject}. What "
+        "it tells of stays as it is.",
+        tone="risk",
+        key="a",
+    ),
+)
+
+_RUN = (
+    Decision(
+        "resolve",
+        "request_stop",
+        "Ask the engine to stop",
+        "Asks for execution {execution} to be stopped. What it sent already stays sent; the run "
+        "stays open until the engine says that it ended.",
+        key="r",
+    ),
+    Decision(
+        "resolve",
+        "clear_flag",
+        "Clear the flag",
+        "Takes the run off the queue for 24 hours. It stays running here; nothing is stopped.",
+    ),
+    Decision(
+        "resolve",
+        "attach_execution",
+        "Attach the execution",
+        "Says which execution of the engine this run is, and asks the engine anew. Nothing is "
+        "stopped.",
+        needs=(REASON, EXECUTION),
+    ),
+    Decision(
+        "resolve",
+        "declare_ended",
+        "Declare it ended",
+        "Closes the run as cancelled on your word alone. Nothing is stopped; a late result is "
+        "kept, but changes nothing.",
+        tone="risk",
+        needs=(REASON, STATEMENT),
+    ),
+)
+
+SOURCES: Mapping[str, Kind] = {
+    "failed_job": Kind("dead letter", "✕", "bad", "Read the error, then decide", _FAILED_JOB),
+    "job": Kind("nobody takes this", "◌", "plain", "Check its worker", _JOB),
+    "batch": Kind("batch stopped", "◌", "plain", "Check the import", _BATCH),
+    "run": Kind("run flagged", "◌", "plain", "Check the engine", _RUN),
+    "outbox": Kind("message given up", "✉", "bad", "Check the receiver", _OUTBOX),
+    "key": Kind("key overdue", "⚷", "plain", "Decide what holds it"),
+}
+
+
+def find(source: str, verb: str, decision: str) -> Decision | None:
+    """Return the decision of a source under a verb, or None where the table has none."""
+    kind = SOURCES.get(source)
+    return next(
+        (
+            each
+            for each in (kind.decisions if kind else ())
+            if (each.verb, each.decision) == (verb, decision)
+        ),
+        None,
+    )
