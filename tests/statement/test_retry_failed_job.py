@@ -30,6 +30,7 @@ from tests.support.letters import (
     reread,
 )
 from tests.support.races import race
+from tests.support.retention import grow_old
 
 
 def _retry(shop: Shop, letter: dict[str, Any]) -> Any:
@@ -51,6 +52,7 @@ def _die_again(shop: Shop, job_id: str) -> None:
 def test_an_unmarked_dead_job_gets_one_more_attempt(shop: Shop, effect: str) -> None:
     """Nothing was sent, so nothing can be sent twice, whatever the provider."""
     letter = of_a_job(shop, effect)
+    grow_old(shop, 1)
     before = shop.row("idem", letter["item_key"])
     won = _retry(shop, letter)
     assert (won.outcome, won.job_id, won.retry_count) == ("won", letter["job_id"], 1)

@@ -12,7 +12,7 @@ LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
     v_now timestamptz := clock_timestamp();
-    v_last timestamptz := v_now + p_provider.retry_horizon;
+    v_last timestamptz := v_now + p_provider.retry_horizon + interval '1 hour';
     v_old public.idem_archive;
 BEGIN
     fresh := false;

@@ -72,11 +72,13 @@ BEGIN
         ), lived AS (
             UPDATE public.idem i SET
                 last_possible_retry_at = greatest(i.last_possible_retry_at,
-                    v_now + p.retry_horizon),
+                    v_now + p.retry_horizon + interval '1 hour'),
                 retain_until = greatest(i.retain_until,
-                    ledger.retain_until(p, v_now + p.retry_horizon))
+                    ledger.retain_until(p, v_now + p.retry_horizon + interval '1 hour'))
             FROM public.jobs j JOIN public.providers p ON p.name = j.provider
             WHERE i.idem_key = ANY (ARRAY(SELECT h.idem_key FROM held h)) AND j.id = i.job_id
+                AND (i.last_possible_retry_at < v_now + p.retry_horizon
+                    OR i.retain_until < ledger.retain_until(p, v_now + p.retry_horizon))
         )
         SELECT count(ledger.audit(v_call, 'won', h.idem_key, h.payload_hash, h.payload_hash, 1,
             p_job_id => h.id, p_attempt => h.attempts)) INTO v_taken FROM held h;
