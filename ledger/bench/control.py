@@ -1,4 +1,4 @@
-"""The control of `bench http`: the same operation behind the least there can be of a web program."""
+"""The control of `bench http`: the same operation behind the least of a web program."""
 
 import os
 import threading

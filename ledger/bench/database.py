@@ -101,7 +101,7 @@ def call(session: psycopg.Connection, operation: str, argument: dict[str, Any]) 
 
 # -- volume --------------------------------------------------------------------------------------
 
-# Rows as the operations leave them, made in bulk. The triggers are off: they would only make it slow.
+# Rows as the operations leave them, made in bulk.
 FILL: LiteralString = """
 INSERT INTO idem (idem_key, effect, event_key, status, outcome, job_id, workflow, payload_hash,
     done_at, last_possible_retry_at, retain_until)

@@ -40,7 +40,8 @@ local number = 0
 local function event()
   number = number + 1
   return string.format('{"effect":"bench-charge","event":{"id":"%%s-%%d"},'
-    .. '"payload":{"customer":"c-10483","amount":4000,"note":"%s","order":%%d}}', start, number, number)
+    .. '"payload":{"customer":"c-10483","amount":4000,"note":"%s","order":%%d}}',
+    start, number, number)
 end
 request = function()
   local body = event()

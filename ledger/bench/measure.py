@@ -1,4 +1,4 @@
-"""How things are measured: CPU of one backend, WAL, ratios by round, and goals with their targets."""
+"""How things are measured: CPU of one backend, WAL, ratios by round, goals and targets."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,8 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 from statistics import median
+from typing import Any
 from uuid import uuid4
 
 import psycopg
@@ -141,7 +141,7 @@ def run_function(session: psycopg.Connection, case: Case, form: str) -> Callable
 
 
 def run_plain(session: psycopg.Connection, case: Case, form: str) -> Callable[[Item], None]:
-    """Return what sends the plain statements once, in one transaction unless it is one statement."""
+    """Return what sends the plain statements once, in a transaction unless it is one statement."""
     statements = PLAIN[case.name]
     if form == "prepared":
         cursor: Any = session.cursor(row_factory=dict_row)
@@ -269,7 +269,7 @@ def _batch(name: str, rounds: int, calls: int) -> list[float]:
 
             def take(item: Item) -> None:
                 asked = {"workflow": db.WORKFLOW, "limit": BATCH, "owner_token": item["token"]}
-                if len(db.call(session, "claim_next_jobs", asked)) != BATCH:  # noqa: B023  now
+                if len(db.call(session, "claim_next_jobs", asked)) != BATCH:
                     raise RuntimeError("the queue ran empty; give more --rows")
 
             found.append(cost(session, take, _due(session, times)).cpu_us / BATCH)

@@ -42,16 +42,16 @@ EVERY_ROW = (
     " the loop is bound by what the server writes"
 )
 GRAPHILE = """
-const { run, makeWorkerUtils, runOnce } = require("graphile-worker");
+const { Logger, makeWorkerUtils, runOnce } = require("graphile-worker");
 (async () => {
   const [connectionString, jobs, payload] = process.argv.slice(2);
   const utils = await makeWorkerUtils({ connectionString });
   await utils.migrate();
-  await utils.withPgClient((pg) => pg.query(
-    `SELECT graphile_worker.add_job('work', $1::json) FROM generate_series(1, ${Number(jobs)})`, [payload]));
+  const add = "SELECT graphile_worker.add_job('work', $1::json) FROM generate_series(1, $2::int)";
+  await utils.withPgClient((pg) => pg.query(add, [payload, jobs]));
   const start = process.hrtime.bigint();
   await runOnce({ connectionString, concurrency: 1, noHandleSignals: true,
-    logger: new (require("graphile-worker").Logger)(() => () => {}), taskList: { work: async () => {} } });
+    logger: new Logger(() => () => {}), taskList: { work: async () => {} } });
   const took = Number(process.hrtime.bigint() - start) / 1e9;
   await utils.release();
   console.log(JSON.stringify({ rate: Number(jobs) / took }));
@@ -82,7 +82,7 @@ def p4_to_p6(rounds: int, jobs: int, say: Say) -> list[Goal]:
                 theirs.setdefault(name, []).append(_run(command, count))
             except subprocess.SubprocessError as error:
                 said = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
-                say(f"SKIPPED {name}: {said[-1] if said else error}\\n")
+                say(f"SKIPPED {name}: {said[-1] if said else error}\n")
                 del programs[name]
     return [*_loops(ours, theirs), *_cycles(ours, theirs), *_against_keys(keys, theirs)]
 
@@ -95,7 +95,9 @@ def _loops(ours: dict[str, list[float]], theirs: dict[str, list[dict[str, float]
             ratio = _ratio(ours["one"], found)
             spread = f"{ratio} {median(ours['one']):.0f}/{median(found):.0f} a second"
             what = f"worker loop, one job at a time, over {name}"
-            goals.append(Goal("P5", what, ratio.middle, least=least, spread=spread, reason=EVERY_ROW))
+            goals.append(
+                Goal("P5", what, ratio.middle, least=least, spread=spread, reason=EVERY_ROW)
+            )
     own = _ratio(ours["batch"], ours["one"])
     what = f"worker loop in batches of {BATCH}, over one at a time (no goal of its own)"
     return [*goals, Goal("P5", what, own.middle, least=1, spread=str(own))]
@@ -107,7 +109,9 @@ def _cycles(ours: dict[str, list[float]], theirs: dict[str, list[dict[str, float
         return []
     ratio = _ratio(ours["cycle"], found)
     spread = f"{ratio} {median(ours['cycle']):.0f}/{median(found):.0f} us"
-    reason = "ours is four operations (enqueue, claim, mark, complete) with key and audit, theirs three"
+    reason = (
+        "ours is four operations (enqueue, claim, mark, complete) with key and audit, theirs three"
+    )
     what = "CPU of a life cycle, over procrastinate's SQL"
     return [Goal("P4", what, ratio.middle, most=0.5, spread=spread, reason=reason)]
 
@@ -121,7 +125,9 @@ def _against_keys(
             ratio = _ratio(found, ours[name])
             spread = f"{ratio} {median(found):.0f}/{median(ours[name]):.0f} us"
             what = f"{name} of a key, idemkit's time over ours"
-            goals.append(Goal("P6", what, ratio.middle, least=least, spread=spread, reason=EVERY_ROW))
+            goals.append(
+                Goal("P6", what, ratio.middle, least=least, spread=spread, reason=EVERY_ROW)
+            )
     return goals
 
 
@@ -208,13 +214,13 @@ def _graphile(say: Say) -> list[str] | None:
     """Return the command of graphile-worker, installing it from npm; None where there is no npm."""
     place = state_dir() / "npm"
     if shutil.which("npm") is None or shutil.which("node") is None:
-        say("SKIPPED graphile-worker: npm and node are needed\\n")
+        say("SKIPPED graphile-worker: npm and node are needed\n")
         return None
     place.mkdir(exist_ok=True)
     if not (place / "node_modules" / "graphile-worker").exists():
         install = ["npm", "install", "--silent", "--no-audit", "--no-fund", "graphile-worker"]
         if subprocess.run(install, cwd=place, timeout=LONGEST_S, check=False).returncode:
-            say("SKIPPED graphile-worker: npm could not install it\\n")
+            say("SKIPPED graphile-worker: npm could not install it\n")
             return None
     program = place / "loop.js"
     program.write_text(GRAPHILE)
@@ -228,7 +234,9 @@ def _run(command: list[str], count: int) -> dict[str, float]:
         user, password = quote(login["USER"]), quote(login["PASSWORD"] or "")
         url = f"postgresql://{user}:{password}@{login['HOST']}:{login['PORT']}/{name}"
         more = [json.dumps(db.PAYLOAD)] if command[0] == "node" else []
-        environ = {key: value for key, value in os.environ.items() if key != "DJANGO_SETTINGS_MODULE"}
+        environ = {
+            key: value for key, value in os.environ.items() if key != "DJANGO_SETTINGS_MODULE"
+        }
         done = subprocess.run(
             [*command, url, str(count), *more],
             cwd=ROOT,

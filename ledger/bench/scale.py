@@ -45,7 +45,7 @@ def _two() -> Iterator[tuple[str, str]]:
 
 
 def p8(rows: int, claimed: int, rounds: int, calls: int) -> list[Goal]:
-    """Compare a life cycle beside finished rows with an empty ledger, and guards without statistics."""
+    """Compare a life cycle beside finished rows with an empty ledger, and guards beside claims."""
     found: dict[str, list[Cost]] = {}
     with _two() as (few, many):
         with db.owner(many) as session:

@@ -45,10 +45,9 @@ def used(session: psycopg.Connection, operation: str, **argument: Any) -> set[st
 
 def explain(session: psycopg.Connection, query: str, *options: str) -> list[dict[str, Any]]:
     """Return every node of a statement's plan."""
-    (found,) = session.execute(
-        f"EXPLAIN ({','.join(['FORMAT JSON', *options])}) {query}"
-    ).fetchone()
-    return list(_nodes(found[0]["Plan"] if not isinstance(found, str) else json.loads(found)))
+    row = session.execute(f"EXPLAIN ({','.join(['FORMAT JSON', *options])}) {query}").fetchone()
+    assert row
+    return list(_nodes(row[0][0]["Plan"]))
 
 
 def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -82,6 +81,7 @@ def test_a_guard_finds_its_row_by_id_or_token_under_stale_statistics(
 
 
 def test_the_next_job_is_found_by_its_time(owner: psycopg.Connection, app_sql: Any) -> None:
+    """One job or many, behind any number that are not due."""
     bench.fill(owner, "queued", ROWS, mark="due-", age=LONG_AGO)
     owner.execute("ANALYZE")
     for operation in ("claim_next_job", "claim_next_jobs"):
@@ -91,6 +91,7 @@ def test_the_next_job_is_found_by_its_time(owner: psycopg.Connection, app_sql: A
 
 
 def test_the_sweep_finds_leases_that_ended(owner: psycopg.Connection, app_sql: Any) -> None:
+    """Live claims are not looked at."""
     bench.fill(owner, "claimed", ROWS)
     bench.fill(owner, "claimed", 20, mark="late-", age=LONG_AGO)
     owner.execute("ANALYZE")
@@ -100,6 +101,7 @@ def test_the_sweep_finds_leases_that_ended(owner: psycopg.Connection, app_sql: A
 
 
 def test_the_archiver_finds_keys_past_their_life(owner: psycopg.Connection, app_sql: Any) -> None:
+    """Keys that still live are not looked at."""
     bench.fill(owner, "done", ROWS)
     owner.execute(
         "UPDATE idem SET last_possible_retry_at = now() - interval '9 days',"
@@ -112,6 +114,7 @@ def test_the_archiver_finds_keys_past_their_life(owner: psycopg.Connection, app_
 
 
 def test_promotion_finds_detected_losses(owner: psycopg.Connection, app_sql: Any) -> None:
+    """Decided conflicts, finished jobs and their keys are not looked at."""
     bench.fill(owner, "done", ROWS)
     owner.execute(
         "INSERT INTO conflicts (kind, state, workflow, attempted, expected_hash, actual_hash,"
@@ -125,6 +128,7 @@ def test_promotion_finds_detected_losses(owner: psycopg.Connection, app_sql: Any
 
 
 def test_the_review_queue_merges_its_branches_in_order(owner: psycopg.Connection) -> None:
+    """Each page reads the rows it shows, filtered or not."""
     bench.fill(owner, "queued", ROWS, mark="due-", age=LONG_AGO)
     owner.execute("UPDATE jobs SET waiting_since = now() WHERE id LIKE '%7'")
     owner.execute("ANALYZE")

@@ -1,4 +1,4 @@
-"""django-q2 and django-tasks-db, tuned: one worker that asks again at once, its rate by its own rows."""
+"""django-q2 and django-tasks-db, tuned: one worker that asks again at once."""
 
 import json
 import os
@@ -16,9 +16,10 @@ from ledger.bench.database import PAYLOAD
 
 LONGEST_S = 90
 RATES = {
-    "django_q": "SELECT count(*), extract(epoch FROM max(stopped) - min(stopped)) FROM django_q_task",
+    "django_q": "SELECT count(*), extract(epoch FROM max(stopped) - min(stopped))"
+    " FROM django_q_task",
     "django_tasks_db": "SELECT count(*), extract(epoch FROM max(finished_at) - min(finished_at))"
-    " FROM django_tasks_db_dbtaskresult WHERE finished_at IS NOT NULL",
+    " FROM django_tasks_database_dbtaskresult WHERE finished_at IS NOT NULL",
 }
 WORKERS = {
     "django_q": ["qcluster"],
@@ -27,7 +28,7 @@ WORKERS = {
 
 
 def configure(which: str, url: str) -> None:
-    """Settings of the least Django project that has this queue."""
+    """Configure the least Django project that has this queue."""
     parts = urlsplit(url)
     database = {
         "ENGINE": "django.db.backends.postgresql",
@@ -71,18 +72,10 @@ def fill(which: str, jobs: int) -> None:
         for _ in range(jobs):
             async_task("ledger.bench.rivals.django_loop.nothing", PAYLOAD)
         return
-    from django.tasks import task  # noqa: PLC0415  needs the settings
+    from ledger.bench.rivals import django_task  # noqa: PLC0415  needs the settings
 
-    work = task()(_importable())
     for _ in range(jobs):
-        work.enqueue(PAYLOAD)
-
-
-def _importable() -> Any:
-    """Return the task under the name a worker can import it by."""
-    from ledger.bench.rivals import django_loop  # noqa: PLC0415  this module, not __main__
-
-    return django_loop.nothing
+        django_task.nothing.enqueue(PAYLOAD)
 
 
 def measure(which: str, url: str, jobs: int) -> float:

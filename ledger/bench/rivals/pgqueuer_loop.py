@@ -1,4 +1,4 @@
-"""pgqueuer: a worker that takes one job at a time."""
+"""pgqueuer: a worker as it is shipped, ten jobs a look, each run alone."""
 
 import asyncio
 import json
@@ -22,14 +22,14 @@ async def loop(url: str, jobs: int) -> float:
         await queries.install()
         body = json.dumps(PAYLOAD).encode()
         await queries.enqueue(["work"] * jobs, [body] * jobs, [0] * jobs)
-        manager = QueueManager(driver)
+        manager = QueueManager(queries)
 
         @manager.entrypoint("work")
         async def work(job: object) -> None:
             """Do nothing."""
 
         start = perf_counter()
-        await manager.run(batch_size=1, mode=QueueExecutionMode.drain)
+        await manager.run(batch_size=10, mode=QueueExecutionMode.drain)
         return jobs / (perf_counter() - start)
 
 
