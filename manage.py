@@ -202,7 +202,8 @@ def main():
         import pytest
 
         os.chdir(ROOT)
-        sys.exit(pytest.main(sys.argv[2:]))
+        whole_suite = ["-n", "auto", "--dist", "loadfile"]  # a process for each core
+        sys.exit(pytest.main(sys.argv[2:] or whole_suite))
     from django.core.management import execute_from_command_line
 
     from ledger.local import SetupError
