@@ -24,7 +24,6 @@ from tests.support.database import database
 
 HOST = "127.0.0.1"
 SERVER_CONNECTIONS = 5
-READY = "process up"
 UNPRIVILEGED = "nobody"
 DEBIAN_SBIN = "/usr/sbin"
 
@@ -105,15 +104,15 @@ def running(logins: Mapping[str, Mapping[str, Any]]) -> Iterator[Pooler]:
             owner = pwd.getpwnam(user)
             for each in (Path(directory), config):
                 os.chown(each, owner.pw_uid, owner.pw_gid)
-        process = subprocess.Popen(
-            [path, str(config)], stderr=subprocess.PIPE, text=True, user=user
-        )
+        log = Path(directory) / "log"  # not a pipe: one that nobody reads would stop the pooler
+        with log.open("w") as said:
+            process = subprocess.Popen([path, str(config)], stderr=said, user=user)
         try:
-            _wait_until_ready(process)
+            _wait_until_ready(process, port, log)
             yield Pooler(port)
         finally:
             process.kill()
-            process.communicate()
+            process.wait()
 
 
 def route(name: str, role: str) -> str:
@@ -141,11 +140,14 @@ def _free_port() -> int:
         return port
 
 
-def _wait_until_ready(process: "subprocess.Popen[str]") -> None:
-    """Read the log up to the line that says it serves."""
-    said = ""
-    for line in process.stderr or ():
-        said += line
-        if READY in line:
-            return
-    raise AssertionError(f"pgbouncer did not start:\n{said}")
+def _wait_until_ready(process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
+    """Try the port until somebody answers, or the pooler has ended."""
+    while True:
+        with socket.socket() as probe:
+            if probe.connect_ex((HOST, port)) == 0:
+                return
+        try:
+            process.wait(0.05)
+        except subprocess.TimeoutExpired:
+            continue
+        raise AssertionError(f"pgbouncer did not start:\n{log.read_text()}")
