@@ -89,7 +89,7 @@ _RUN = (
     Decision(
         "resolve",
         "request_stop",
-        "Ask the engine to stop",
+        "Ask to stop it",
         "Asks for execution {execution} to be stopped. What it sent already stays sent; the run "
         "stays open until the engine says that it ended.",
         key="r",

@@ -107,9 +107,10 @@ def _failed(row: FailedJob) -> tuple[str, SafeString, list[Fact]]:
 
 def _job(row: Job) -> tuple[str, SafeString, list[Fact]]:
     story = format_html(
-        "This job of {} is due and no worker takes it. Nothing was sent. Start its worker, or see "
-        "whether the workflow that should take it is active.",
+        "This job of {} is due and no worker takes it. {} Start its worker, or see whether the "
+        "workflow that should take it is active.",
         bold(row.workflow),
+        "It may have been sent before." if row.first_marked_at else "Nothing was sent.",
     )
     return (
         f"{shown(row.effect, 80)}: nobody takes this job",

@@ -96,7 +96,9 @@ def _resend_words(row: FailedJob, job: Job | None, now: datetime) -> str:
     provider = Provider.objects.filter(pk=job.provider).first()
     name = shown(job.provider, 60)
     if job.first_marked_at is None:
-        return f"Queues the job again, same key, same content. {name} has not been sent it."
+        return (
+            f"Queues the job again, same key, same content. It was never marked as sent to {name}."
+        )
     if sends.may_redrive(job, provider, now):
         return f"Queues the job again, same key, same content; {name} refuses a repeat."
     return (

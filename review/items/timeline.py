@@ -130,11 +130,9 @@ def of_conflict(conflict: Conflict, versions: Iterable[Version] = ()) -> list[En
 
 
 def of_subject(**wanted: str) -> list[Entry]:
-    """List the audit rows of any one key or job."""
-    return [
-        _entry(row)
-        for row in _rows(reduce(or_, (Q(**{name: value}) for name, value in wanted.items())))
-    ]
+    """List the audit rows of any one key or job, oldest first."""
+    rows = _rows(reduce(or_, (Q(**{name: value}) for name, value in wanted.items())))
+    return [_entry(row) for row in reversed(rows)]
 
 
 def _rows(condition: Q) -> list[AuditEvent]:
