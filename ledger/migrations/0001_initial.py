@@ -1470,6 +1470,7 @@ class Migration(migrations.Migration):
                     models.ForeignKey(
                         db_column="provider",
                         on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="+",
                         to="ledger.provider",
                     ),
                 ),
@@ -1478,6 +1479,7 @@ class Migration(migrations.Migration):
                     models.ForeignKey(
                         db_column="workflow",
                         on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="+",
                         to="ledger.workflow",
                     ),
                 ),

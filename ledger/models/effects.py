@@ -13,8 +13,12 @@ class Effect(GuardedModel):
     """One kind of effect of one workflow, sent to one provider."""
 
     name = models.TextField(primary_key=True)
-    workflow = models.ForeignKey(Workflow, models.DO_NOTHING, db_column="workflow")
-    provider = models.ForeignKey(Provider, models.DO_NOTHING, db_column="provider")
+    workflow = models.ForeignKey(
+        Workflow, models.DO_NOTHING, db_column="workflow", related_name="+"
+    )
+    provider = models.ForeignKey(
+        Provider, models.DO_NOTHING, db_column="provider", related_name="+"
+    )
     kind = models.TextField(db_default="replace")
     current_version = models.IntegerField(db_default=1)
     key_spec_version = models.IntegerField(db_default=1)
