@@ -12,6 +12,7 @@ from django.db import connection, transaction
 from psycopg import sql
 
 from ledger import roles
+from ledger.sql.install import HERE
 from tests.support.database import database, owner_connection
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -19,11 +20,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 MODELS = [model for model in apps.get_app_config("ledger").get_models() if model._meta.managed]
 SOURCES = {"idem", "jobs", "failed_jobs", "batch_runs", "sweep_locks", "conflicts"}
 """The sources' own tables."""
-FOUNDATION: dict[str, set[str]] = {
-    "audit_events": {"id", "tx", "audit_events_pkey", "audit_events_by_tx"},
-    "jobs": {"jobs_lease_ends_after_claim"},
-}
-"""What the ground adds to a table or says otherwise than a model can."""
+FOUNDATION = (HERE / "foundation.sql").read_text()
+OTHERWISE = {("audit_events", "id"), ("audit_events", "tx")}
+"""Columns to which the ground gives another default than a model can."""
 
 COLUMNS = """
 SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod) || ' '
@@ -46,13 +45,17 @@ FROM pg_indexes WHERE schemaname = %(schema)s AND tablename = ANY (%(tables)s)
 
 
 def described(cursor: Any, schema: str) -> dict[str, dict[str, str]]:
-    """Return every column, constraint and index of the ledger's tables in a schema."""
+    """Return every column, constraint and index of the ledger's tables in a schema.
+
+    Left out is what the ground adds to a table, and Django's extra index for LIKE on a text key.
+    """
     tables = [model._meta.db_table for model in MODELS]
     found: dict[str, dict[str, str]] = {table: {} for table in tables}
     for query in (COLUMNS, CHECKS, INDEXES):
         cursor.execute(query, {"schema": schema, "tables": tables})
         for table, name, text in cursor.fetchall():
-            if name not in FOUNDATION.get(table, set()) and not name.endswith("_like"):
+            added = name in FOUNDATION and query is not COLUMNS
+            if not added and (table, name) not in OTHERWISE and not name.endswith("_like"):
                 found[table][name] = text
     return found
 

@@ -142,3 +142,61 @@ def test_a_partition_is_as_closed_as_its_table(sql_office: Office) -> None:
     for part in filled:
         with pytest.raises(psycopg.DatabaseError, match="append-only"):
             sql_office.owner.execute(f"DELETE FROM {part}")  # noqa: S608
+
+
+# -- partitions ----------------------------------------------------------------------------------
+
+
+def last_month(office: Office) -> str:
+    """Return the name of the farthest partition that is made ahead."""
+    row = office.owner.execute(
+        "SELECT 'audit_events_' || to_char(clock_timestamp() AT TIME ZONE 'UTC'"
+        " + interval '3 months', 'YYYY_MM')"
+    ).fetchone()
+    assert row
+    return str(row[0])
+
+
+def is_partition(office: Office, name: str) -> bool:
+    """Say whether a table is a partition of the audit."""
+    found = office.owner.execute(
+        "SELECT FROM pg_inherits WHERE inhparent = 'audit_events'::regclass"
+        " AND inhrelid = to_regclass(%s)",
+        [name],
+    )
+    return found.rowcount == 1
+
+
+def test_a_seal_makes_the_next_months_beside_running_operations(
+    inner_office: Office, connect: Connect
+) -> None:
+    """Neither waits for the other, however long an operation's transaction stays open."""
+    name = last_month(inner_office)
+    inner_office.owner.execute(f"DROP TABLE {name}")
+    slow = connect("owner")
+    with slow.transaction():
+        slow.execute(
+            "SELECT * FROM ledger.set_policy(%s)",
+            ['{"actor": "x", "reason": "x", "name": "nope", "value": 1}'],
+        )
+        assert inner_office.door.call("seal_audit", **WHO).outcome == "empty"
+        assert is_partition(inner_office, name)
+        note(inner_office)
+    assert inner_office.seal().n == 2
+
+
+def test_a_month_that_cannot_be_made_yet_stops_no_seal(
+    inner_office: Office, connect: Connect
+) -> None:
+    """It is made by a later one; until then its rows have a place."""
+    name = last_month(inner_office)
+    inner_office.owner.execute(f"DROP TABLE {name}")
+    note(inner_office)
+    inner_office.wait_for_older_transactions()
+    reader = connect("app")
+    with reader.transaction():
+        reader.execute("SELECT count(*) FROM audit_events")
+        assert inner_office.door.call("seal_audit", **WHO).n == 1
+        assert not is_partition(inner_office, name)
+    assert inner_office.seal().outcome == "empty"
+    assert is_partition(inner_office, name)

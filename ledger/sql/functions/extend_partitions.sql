@@ -1,7 +1,10 @@
 -- extend_partitions: have the audit's partitions of this month and the next three ready.
--- A month that already has rows in the default partition keeps them there.
+-- A month that already has rows in the default partition keeps them there. Made apart and then
+-- attached: a partition made in place would wait for, and hold up, every operation that is running.
+-- Who holds the default partition that long is waited for until the next call.
 CREATE OR REPLACE FUNCTION ledger.extend_partitions()
-RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '1s' AS $$
 DECLARE
     v_month timestamptz;
     v_name text;
@@ -12,11 +15,14 @@ BEGIN
         IF to_regclass('public.' || v_name) IS NULL AND NOT EXISTS (
             SELECT 1 FROM public.audit_events_other o
             WHERE o.at >= v_month AND o.at < v_month + interval '1 month') THEN
-            EXECUTE format(
-                'CREATE TABLE public.%I PARTITION OF public.audit_events'
+            EXECUTE format('CREATE TABLE public.%I (LIKE public.audit_events'
+                ' INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', v_name);
+            EXECUTE format('ALTER TABLE public.audit_events ATTACH PARTITION public.%I'
                 ' FOR VALUES FROM (%L) TO (%L)', v_name, v_month, v_month + interval '1 month');
         END IF;
     END LOOP;
+EXCEPTION WHEN lock_not_available THEN
+    NULL;
 END
 $$;
 COMMENT ON FUNCTION ledger.extend_partitions() IS
