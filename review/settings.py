@@ -182,6 +182,29 @@ Q_CLUSTER = {
     "log_level": "WARNING",
 }
 
+# -- messages to the outside -------------------------------------------------------------------
+
+# Who is told when something waits for a person; with neither set, nobody is.
+LANDED_ALERT_WEBHOOK = os.environ.get("LANDED_ALERT_WEBHOOK")
+LANDED_ALERT_MAIL = os.environ.get("LANDED_ALERT_MAIL", "").replace(",", " ").split()
+# Hosts (host or host:port) that webhooks may reach at private addresses and over plain http.
+LANDED_PRIVATE_HOSTS = os.environ.get("LANDED_PRIVATE_HOSTS", "").replace(",", " ").split()
+DEFAULT_FROM_EMAIL = os.environ.get("DEFAULT_FROM_EMAIL", "landed@localhost")
+MAILERS = {
+    "default": {
+        "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "OPTIONS": {
+            "host": os.environ.get("EMAIL_HOST", "localhost"),
+            "port": int(os.environ.get("EMAIL_PORT", "25")),
+            "username": os.environ.get("EMAIL_HOST_USER", ""),
+            "password": os.environ.get("EMAIL_HOST_PASSWORD", ""),
+            "use_tls": os.environ.get("EMAIL_USE_TLS") == "1",
+            "use_ssl": os.environ.get("EMAIL_USE_SSL") == "1",
+            "timeout": 15,
+        },
+    },
+}
+
 # -- logs: everything to stderr, where the supervisor and systemd collect it -------------------
 
 LOGGING = {

@@ -36,6 +36,11 @@ ENTRIES = (
     Entry("sweep", "sweep_interval_s"),
     Entry("promote", "promote_interval_s"),
     Entry("seal", "seal_interval_s"),
+    Entry("dlq_retry", "dlq_interval_s"),
+    Entry("relay_outbox", "outbox_interval_s"),
+    Entry("archive_keys", "retention_interval_s"),
+    Entry("purge_jobs", "retention_interval_s"),
+    Entry("purge_archive", "retention_interval_s"),
 )
 
 

@@ -21,7 +21,7 @@ from sweeper.decisions.sweep import Action, Decision, Facts, decide
 from sweeper.errors import SweeperError
 from sweeper.providers import base
 from sweeper.providers.base import Absent, Found, Identity, LookUp
-from sweeper.ticks import Lock, Tick, me, seconds, tick
+from sweeper.ticks import TICK_SECONDS, Lock, Tick, me, seconds, tick
 
 logger = logging.getLogger(__name__)
 
@@ -30,9 +30,6 @@ NAME = "sweep"
 # Rows taken at once. They are held under the sweep lease while their providers are asked, so few
 # enough that a slow provider does not let the last ones run out.
 CHUNK = 100
-
-# A tick ends in time for the next one, and well before a scheduler would cut it (90 s).
-TICK_SECONDS = 45.0
 
 # A provider that failed this often in a row is not asked again in this pass: its rows wait, and
 # the rows of the others get their turn.

@@ -10,6 +10,10 @@ from typing import Any
 
 from ledger.operations.audit import seal_audit
 from ledger.operations.sweeps import promote_conflicts
+from sweeper import dead_letters, outbox, retention
+from sweeper.dead_letters import RetryReport
+from sweeper.outbox import RelayReport
+from sweeper.retention import RetentionReport
 from sweeper.sweep import SweepReport, run_once
 from sweeper.ticks import Lock, Tick, me, seconds, tick
 
@@ -50,3 +54,28 @@ def seal() -> Tick[Count]:
         return Count(seal_audit(actor=me()).n or 0)
 
     return tick("seal_audit", run, interval_seconds=seconds("seal_interval_s"))
+
+
+def dlq_retry() -> Tick[RetryReport]:
+    """Try dead letters again that are due."""
+    return dead_letters.run_once()
+
+
+def relay_outbox() -> Tick[RelayReport]:
+    """Send the messages of the outbox that are due."""
+    return outbox.run_once()
+
+
+def archive_keys() -> Tick[RetentionReport]:
+    """Move keys past their life into the archive."""
+    return retention.archive_keys()
+
+
+def purge_jobs() -> Tick[RetentionReport]:
+    """Drop finished jobs whose key went long ago."""
+    return retention.purge_jobs()
+
+
+def purge_archive() -> Tick[RetentionReport]:
+    """Forget archived keys where a person signed it."""
+    return retention.purge_archive()

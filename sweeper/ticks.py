@@ -22,6 +22,10 @@ from sweeper.errors import SweeperError
 # Schedules are looked at every half minute, so a tick may be that late without being missed.
 JITTER_SECONDS = 30
 
+# A tick takes no more work after this: it ends in time for the next one, and well before a
+# scheduler would cut it (90 s). What is left is due at the next one.
+TICK_SECONDS = 45.0
+
 
 class Report(Protocol):
     """What a tick says about itself, as JSON."""

@@ -123,9 +123,17 @@ def test_the_same_failure_again_is_the_same_letter(shop: Shop) -> None:
     first = shop.call("post_failed_job", **FAILURE)
     again = shop.call("post_failed_job", **FAILURE)
     assert (again.outcome, again.failed_job_id) == ("replay", first.failed_job_id)
-    for name, other in (("item_key", "i2"), ("error_message", "other"), ("payload", {"n": 2})):
-        assert shop.call("post_failed_job", **FAILURE | {name: other}).outcome == "inserted"
-    assert len(shop.rows("failed_jobs")) == 4
+    others: list[dict[str, Any]] = [
+        {"item_key": "i2"},
+        {"error_message": "other"},
+        {"payload": {"n": 2}},
+        {"effect": FORCED, "event": {"id": 1}},
+        {"effect": FORCED, "event": {"id": 2}},
+    ]
+    for other in others:
+        assert shop.call("post_failed_job", **FAILURE | other).outcome == "inserted"
+        assert shop.call("post_failed_job", **FAILURE | other).outcome == "replay"
+    assert len(shop.rows("failed_jobs")) == 1 + len(others)
 
 
 def test_a_job_has_one_living_letter(shop: Shop) -> None:

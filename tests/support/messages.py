@@ -7,8 +7,14 @@ from tests.support.factories import SHOP, SWEEPER, Shop, insert
 
 def put(shop: Shop, n: int = 1, **columns: Any) -> dict[str, Any]:
     """Put a message into the outbox and return its row."""
-    named = {"topic": "conflict.decided", "subject": f"conflict:{n}", "key": f"conflict:{n}#1"}
-    insert(shop.owner, "outbox", payload={"n": n}, workflow=SHOP, **named | columns)
+    named = {
+        "topic": "conflict.decided",
+        "subject": f"conflict:{n}",
+        "key": f"conflict:{n}#1",
+        "workflow": SHOP,
+        "payload": {"n": n},
+    }
+    insert(shop.owner, "outbox", **named | columns)
     return shop.rows("outbox")[-1]
 
 

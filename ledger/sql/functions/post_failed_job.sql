@@ -46,6 +46,8 @@ BEGIN
         WHEN v_arg ->> 'job_id' IS NOT NULL THEN f.job_id = v_arg ->> 'job_id'
         ELSE f.job_id IS NULL AND f.workflow_name = v_name AND f.payload_sha256 = v_sha
             AND f.item_key IS NOT DISTINCT FROM v_arg ->> 'item_key'
+            AND f.effect IS NOT DISTINCT FROM v_arg ->> 'effect'
+            AND f.event IS NOT DISTINCT FROM v_arg -> 'event'
             AND f.error_message IS NOT DISTINCT FROM left(v_arg ->> 'error_message', 10000)
             AND f.error_node IS NOT DISTINCT FROM v_arg ->> 'error_node' END
     ORDER BY f.id LIMIT 1;
