@@ -138,7 +138,7 @@ def test_names_that_are_not_a_workflows_are_refused(office: Office) -> None:
     assert office.rows("workflows", name=NEW) == []
 
 
-WRONG = [
+WRONG: list[tuple[dict[str, Any], str]] = [
     ({"workflow": None}, "workflow"),
     ({"workflow_version": ""}, "workflow_version"),
     ({"fields": None}, "fields"),

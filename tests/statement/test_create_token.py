@@ -42,7 +42,8 @@ def test_the_same_token_again_is_a_replay(inner_office: Office) -> None:
     first = create(inner_office)
     again = create(inner_office)
     assert (again.outcome, again.token_id) == ("replay", first.token_id)
-    for other in ({"workflow": OTHER}, {"workflow": None, "user_name": "anna"}):
+    others: list[dict[str, Any]] = [{"workflow": OTHER}, {"workflow": None, "user_name": "anna"}]
+    for other in others:
         refused = create(inner_office, **other)
         assert (refused.outcome, refused.token_id) == ("rule_failed", None)
     inner_office.call("revoke_token", **WHO, token_id=first.token_id)
@@ -50,7 +51,7 @@ def test_the_same_token_again_is_a_replay(inner_office: Office) -> None:
     assert len(inner_office.rows("api_keys")) == 1
 
 
-REFUSED = [
+REFUSED: list[dict[str, Any]] = [
     {"sha256": "x"},
     {"sha256": SHA.upper()},
     {"sha256": SECRET},

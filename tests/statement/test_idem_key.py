@@ -23,8 +23,8 @@ def keys(transactional_db: None, owner_sql: psycopg.Connection, connect: Connect
             for session in sessions
         }
         found.add((read_value("idem_key", effect, event),))
-        assert len(found) == 1
-        return found.pop()[0]
+        ((only,),) = found  # type: ignore[misc] - one row each
+        return only
 
     def of(effect: Any, event: Any) -> Any:
         return key(effect, json.dumps(event))

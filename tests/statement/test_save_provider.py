@@ -89,7 +89,7 @@ def test_what_contradicts_itself_is_refused(
 
 def test_an_ill_typed_member_is_named(inner_office: Office) -> None:
     """Nothing is stored."""
-    for wrong in (
+    wrongs: list[dict[str, Any]] = [
         {"name": "x" * 801},
         {"class": "forced"},
         {"lease_seconds": 4},
@@ -98,7 +98,8 @@ def test_an_ill_typed_member_is_named(inner_office: Office) -> None:
         {"profile": []},
         {"version": -1},
         {"reason": ""},
-    ):
+    ]
+    for wrong in wrongs:
         refused = inner_office.call("save_provider", **WHO | PAY | wrong)
         assert (refused.outcome, refused.detail["path"]) == ("invalid", next(iter(wrong)))
     assert inner_office.rows("providers", name="pay") == []

@@ -105,8 +105,8 @@ def test_every_shipped_policy_is_there_and_can_be_read(connect: Connect) -> None
         session = connect(role)
         for name, value, *_ in POLICIES:
             assert session.execute("SELECT ledger.policy(%s)", [name]).fetchone() == (value,)
-        for name in ("nope", "", None, "x" * 10_000):
-            assert session.execute("SELECT ledger.policy(%s)", [name]).fetchone() == (None,)
+        for other in ("nope", "", None, "x" * 10_000):
+            assert session.execute("SELECT ledger.policy(%s)", [other]).fetchone() == (None,)
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         connect("n8n").execute("SELECT value FROM policies")
 

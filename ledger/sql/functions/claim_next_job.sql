@@ -15,7 +15,7 @@ DECLARE
         "provider": "text", "effect": "text", "owner_token": "uuid", "work": "array"}');
     v_job public.jobs;
     v_token uuid;
-    v_skip text[] := '{}';
+    v_skip text[] := '{}'::text[];
 BEGIN
     IF v_call.refused IS NOT NULL THEN
         outcome := v_call.refused;
