@@ -1,0 +1,266 @@
+"""Rules of the machine: workflows write one record, people decide, ticks tidy up."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.stateful import precondition, rule
+
+from tests.support import desk
+from tests.support.factories import SHOP
+from tests.support.machine.base import LOST, RECENT, Base, Row
+
+WRITERS = {
+    desk.BILLING.workflow: st.fixed_dictionaries(
+        {},
+        optional={
+            "plan": st.sampled_from(["basic", "pro"]),
+            "seats": st.sampled_from([1, 2, -1]),
+            "status": st.sampled_from(["active", "paused", "closed"]),
+        },
+    ),
+    desk.FORM.workflow: st.fixed_dictionaries(
+        {},
+        optional={
+            "phone": st.sampled_from(["1", "2"]),
+            "plan": st.sampled_from(["trial"]),
+        },
+    ),
+}
+WRITES = st.sampled_from(sorted(WRITERS)).flatmap(
+    lambda name: st.tuples(st.just(name), WRITERS[name].filter(bool))
+)
+FOREIGN = (desk.FORM.workflow, {"seats": 9})
+FIELD = ("apply", "merge", "keep", "resend", "abandon")
+OFFERED = {
+    "unknown_send": ("resend", "landed", "not_landed", "abandon"),
+    "missing_key": ("resend", "abandon"),
+    "lost_claim": ("resend", "abandon"),
+    "lost_record": ("resend", "abandon"),
+    "payload_mismatch": ("keep", "accept_new", "abandon"),
+    "result_mismatch": ("keep", "accept_new"),
+}
+NOT_OFFERED = {"unknown_send": "apply", "missing_key": "landed"}
+PEOPLE = st.sampled_from(["anna", "berta"])
+OPEN = precondition(lambda self: self.checker.conflicts)
+LETTERS = precondition(lambda self: self.checker.seen["letters"])
+
+
+class People(Base):
+    """What workflows write, what people decide, what ticks tidy up."""
+
+    # -- records ---------------------------------------------------------------------------------
+
+    @rule(
+        write=st.one_of([WRITES] * 9 + [st.just(FOREIGN)]),
+        event=st.integers(1, 5),
+        behind=st.sampled_from([0, 0, 1, 2]),
+        record=st.sampled_from(["1002"] * 9 + ["gone"]),
+        depends=st.sampled_from([None, [], ["plan"]]),
+        lose=LOST,
+    )
+    def write(
+        self,
+        write: tuple[str, Row],
+        event: int,
+        behind: int,
+        record: str,
+        depends: list[str] | None,
+        lose: bool,
+    ) -> None:
+        """Write fields from a read that may be old."""
+        workflow, changes = write
+        more = {} if depends is None else {"depends_on": depends}
+        self.ask(
+            "write_fields",
+            lose=lose,
+            workflow=workflow,
+            target="customers",
+            record_key=record,
+            expected_revision=max(self.checker.seen["revision"] - behind, 1),
+            changes=changes,
+            event={"id": f"w{event}"},
+            **more,
+        )
+
+    @rule(event=st.integers(6, 8), times=st.integers(1, 3), lose=LOST)
+    def collide(self, event: int, times: int, lose: bool) -> None:
+        """Let one workflow lose again and again to the other, each time from a fresh read."""
+        place = {"target": "customers", "record_key": "1002"}
+        for n in range(times):
+            (revision,) = self.world.move("SELECT revision FROM customers")
+            for workflow, id_, changes in (
+                (desk.BILLING.workflow, f"b{revision}", {"plan": f"p{revision}"}),
+                (desk.FORM.workflow, f"w{event}", {"phone": "3", "plan": "trial"}),
+            ):
+                read = {"expected_revision": revision, "changes": changes, "event": {"id": id_}}
+                last = lose and n == times - 1
+                self.ask("write_fields", lose=last, workflow=workflow, **place, **read)
+
+    @rule(n=st.integers(1, 3), lose=LOST)
+    def post_conflict(self, n: int, lose: bool) -> None:
+        """Report a lost write of a store outside."""
+        given = {"attempted": {"a": n}, "base": {"a": 0}, "current": {"a": 1}, "event": {"id": n}}
+        versions = {"version_read": "1", "version_found": "2", "kind": "stale_version"}
+        place = {"target": "airtable", "record_key": f"rec{n}"}
+        self.ask("post_conflict", lose=lose, workflow=SHOP, **place, **given, **versions)
+
+    # -- people ----------------------------------------------------------------------------------
+
+    @rule(n=RECENT, choice=st.integers(0, 8), actor=PEOPLE, old=st.integers(0, 9), lose=LOST)
+    @OPEN
+    def decide(self, n: int, choice: int, actor: str, old: int, lose: bool) -> None:
+        """Decide a conflict, on a page that may be old, in a way that may not be offered."""
+        conflict = self._conflict(n)
+        offered = OFFERED.get(conflict["kind"], FIELD)
+        decision = offered[choice % len(offered)]
+        if choice == 8:
+            decision = NOT_OFFERED.get(conflict["kind"], "landed")
+        given: Row = {
+            "decision": decision,
+            "statement": "asked",
+            "risk_acknowledged": True,
+            "revision_seen": self.checker.seen["revision"] - (old == 9),
+        }
+        if decision == "merge":
+            given["changes"] = {"plan": "merged"}
+        if conflict["kind"] == "missing_key":
+            given["event"] = {"id": 100 + conflict["id"]}
+        self._act("decide_conflict", conflict, actor, stale=old == 8, lose=lose, **given)
+
+    @rule(n=RECENT, approve=st.booleans(), alone=st.integers(0, 4), lose=LOST)
+    @precondition(lambda self: self.acted())
+    def act_again(self, n: int, approve: bool, alone: int, lose: bool) -> None:
+        """Approve or reject what somebody proposed, withdraw what somebody decided."""
+        conflict = self.one_of(self.acted(), n)
+        assert conflict is not None
+        operation = "approve_decision" if approve else "reject_decision"
+        if conflict["state"] == "resent":
+            operation = "withdraw_decision"
+        other = "berta" if conflict["proposed_by"] == "anna" else "anna"
+        actor = other if alone else conflict["proposed_by"] or "anna"
+        self._act(operation, conflict, actor, stale=False, lose=lose)
+
+    def acted(self) -> list[Row]:
+        """List the conflicts somebody proposed something about, and the sends to be repeated."""
+        return [
+            row
+            for row in self.checker.conflicts.values()
+            if row["proposed"] or (row["state"], row["kind"]) == ("resent", "unknown_send")
+        ]
+
+    def _conflict(self, n: int) -> Row:
+        """Prefer what is open."""
+        rows = list(self.checker.conflicts.values())
+        found = self.one_of([row for row in rows if row["state"] == "open"] or rows, n)
+        assert found is not None
+        return found
+
+    def _act(
+        self, operation: str, conflict: Row, actor: str, *, stale: bool, lose: bool, **more: Any
+    ) -> None:
+        version = max(conflict["lock_version"] - stale, 0)
+        named = {"conflict_id": conflict["id"], "lock_version": version}
+        self.ask(operation, lose=lose, actor=actor, reason="looked", **named, **more)
+
+    @rule(n=RECENT, lose=LOST)
+    @precondition(lambda self: self.checker.seen["evidence"])
+    def confirm_by_evidence(self, n: int, lose: bool) -> None:
+        """Let a workflow close a send on a provider's word."""
+        sends = [c for c in self.checker.conflicts.values() if c["kind"] == "unknown_send"]
+        conflict = self.one_of(sends, n)
+        evidence = self.world.move(
+            "SELECT max(id) FROM evidence WHERE job_id = %s", conflict and conflict["job_id"]
+        )[0]
+        if conflict and evidence:
+            named = {"conflict_id": conflict["id"], "evidence_id": evidence}
+            row = self.ask("confirm_landed", workflow=SHOP, **named)
+            if lose and row["outcome"] == "won":
+                again = self.ask("confirm_landed", workflow=SHOP, **named)
+                assert again["outcome"] == "already_decided", again
+
+    @rule(n=RECENT, decision=st.sampled_from(["run_now", "abandon"]), lose=LOST)
+    def decide_queued(self, n: int, decision: str, lose: bool) -> None:
+        """Hurry a job that waits, or end it."""
+        queued = [row for row in self.checker.jobs.values() if row["state"] == "queued"]
+        if job := self.one_of(queued, n):
+            named = {"job_id": job["id"], "version": job["version"], "decision": decision}
+            self.ask("decide_queued_job", lose=lose, actor="anna", reason="looked", **named)
+
+    # -- dead letters ----------------------------------------------------------------------------
+
+    @rule(n=st.integers(1, 3), named=st.sampled_from(["nothing", "effect", "job"]), lose=LOST)
+    def post_letter(self, n: int, named: str, lose: bool) -> None:
+        """Let an error branch say what failed."""
+        more: Row = {}
+        if named == "effect":
+            more = {"effect": "charge", "event": {"id": n}}
+        elif named == "job" and (job := self.one_of(list(self.checker.jobs.values()), n)):
+            more = {"job_id": job["id"]}
+        told = {"payload": {"amount": 1}, "error_message": "it broke", "item_key": f"item{n}"}
+        self.ask("post_failed_job", lose=lose, workflow=SHOP, **told, **more)
+
+    @rule(n=RECENT, lose=LOST)
+    @LETTERS
+    def retry_letter(self, n: int, lose: bool) -> None:
+        """Let the schedule try a dead letter again."""
+        letter = self._letter(n)
+        self.ask("retry_failed_job", lose=lose, actor="schedule", failed_job_id=letter["id"])
+
+    @rule(n=RECENT, decision=st.sampled_from(["resend", "acknowledge", "abandon"]), lose=LOST)
+    @LETTERS
+    def decide_letter(self, n: int, decision: str, lose: bool) -> None:
+        """Let a person end a dead letter."""
+        letter = self._letter(n)
+        named = {"failed_job_id": letter["id"], "lock_version": letter["lock_version"]}
+        told = {"actor": "anna", "reason": "looked", "decision": decision}
+        self.ask("decide_failed_job", lose=lose, **told, **named)
+
+    def _letter(self, n: int) -> Row:
+        found = self.one_of(self.checker.seen["letters"], n)
+        assert found is not None
+        return found
+
+    # -- time and ticks --------------------------------------------------------------------------
+
+    @rule()
+    @precondition(
+        lambda self: any(c["state"] == "detected" for c in self.checker.conflicts.values())
+    )
+    def promote(self) -> None:
+        """Let losses nobody came back for go to people."""
+        self.world.move(
+            "UPDATE conflicts SET created_at = created_at - interval '1 hour'"
+            " WHERE state = 'detected'"
+        )
+        for conflict in self.checker.fold.conflicts.values():
+            conflict.lock_version += conflict.state == "detected"
+        self.ask("promote_conflicts", actor="schedule")
+
+    @rule(limit=st.sampled_from([2, 500]), purge=st.booleans())
+    @precondition(lambda self: any(k["status"] == "done" for k in self.checker.keys.values()))
+    def archive(self, limit: int, purge: bool) -> None:
+        """Let finished keys grow old and leave, and sometimes their jobs after them."""
+        self.world.move(
+            "UPDATE idem SET claimed_at = t, last_possible_retry_at = t, retain_until = t"
+            " FROM (SELECT clock_timestamp() - interval '90 days') past (t) WHERE status = 'done'"
+        )
+        self.ask("archive_keys", actor="schedule", limit=limit)
+        if purge:
+            self.world.move("ALTER TABLE jobs DISABLE TRIGGER jobs_advance")
+            self.world.move("UPDATE jobs SET updated_at = updated_at - interval '900 days'")
+            self.world.move("ALTER TABLE jobs ENABLE TRIGGER jobs_advance")
+            self.ask("purge_jobs", actor="schedule")
+
+    @rule(n=RECENT)
+    @precondition(lambda self: self.idle())
+    def a_job_vanishes(self, n: int) -> None:
+        """Let somebody delete the row of a job that waits."""
+        job = self.one_of(self.idle(), n)
+        self.world.move("DELETE FROM jobs WHERE id = %s", job and job["id"])
+        self.checker.fold.gone(str(job and job["id"]))
+
+    def idle(self) -> list[Row]:
+        """List the queued jobs that nothing else names."""
+        named = {row["job_id"] for row in self.checker.seen["letters"]}
+        rows = self.checker.jobs.values()
+        return [row for row in rows if row["state"] == "queued" and row["id"] not in named]
