@@ -13,12 +13,14 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
+    v_call.lock_from := clock_timestamp();
     UPDATE public.api_keys k SET revoked_at = clock_timestamp()
     WHERE k.id = (p_arg ->> 'token_id')::bigint AND k.revoked_at IS NULL;
     outcome := CASE WHEN FOUND THEN 'won'
         WHEN EXISTS (SELECT 1 FROM public.api_keys k
                      WHERE k.id = (p_arg ->> 'token_id')::bigint) THEN 'replay'
         ELSE 'rule_failed' END;
+    v_call.locked_at := clock_timestamp();
     detail := CASE outcome WHEN 'rule_failed' THEN '{"hint": "no such token"}'::jsonb END;
     outcome := ledger.audit(v_call, outcome, 'token:' || (p_arg ->> 'token_id'), '(none)',
         '(none)', (outcome = 'won')::integer, p_reason => p_arg ->> 'reason');

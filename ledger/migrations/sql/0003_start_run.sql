@@ -23,12 +23,14 @@ BEGIN
     v_external := coalesce(p_arg ->> 'external_execution_id', v_call.execution_id);
     v_limit := coalesce((p_arg ->> 'deadline_seconds')::integer,
         (SELECT w.max_runtime_seconds FROM public.workflows w WHERE w.name = v_call.workflow));
+    v_call.lock_from := clock_timestamp();
     INSERT INTO public.runs AS r (
         id, workflow, job_id, instance, external_execution_id, started_at, deadline_at)
     VALUES (coalesce((p_arg ->> 'run_id')::uuid, gen_random_uuid()), v_call.workflow,
         p_arg ->> 'job_id', v_call.instance, v_external, clock_timestamp(),
         clock_timestamp() + make_interval(secs => v_limit))
     ON CONFLICT DO NOTHING RETURNING r.* INTO v_run;
+    v_call.locked_at := clock_timestamp();
     outcome := CASE WHEN v_run.id IS NULL THEN 'replay' ELSE 'won' END;
     IF v_run.id IS NULL THEN
         SELECT * INTO v_run FROM public.runs r

@@ -21,7 +21,9 @@ BEGIN
     v_canon := CASE WHEN jsonb_typeof(p_arg -> 'canon') = 'array'
         THEN ARRAY(SELECT jsonb_array_elements_text(p_arg -> 'canon'))
         ELSE array_fill('raw'::text, ARRAY[coalesce(cardinality(v_fields), 0)]) END;
+    v_call.lock_from := clock_timestamp();
     PERFORM 1 FROM public.effects e WHERE e.name = p_arg ->> 'effect' FOR UPDATE;
+    v_call.locked_at := clock_timestamp();
     IF NOT FOUND THEN
         outcome := 'rule_failed';
         detail := '{"hint": "register the effect first"}';

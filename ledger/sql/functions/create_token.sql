@@ -31,12 +31,14 @@ BEGIN
         outcome := 'rule_failed';
         detail := '{"path": "scopes", "hint": "a scope is a word such as jobs, or work:charge"}';
     ELSE
+        v_call.lock_from := clock_timestamp();
         INSERT INTO public.api_keys AS k (workflow, user_name, sha256, scopes, note, created_by)
         VALUES (p_arg ->> 'workflow', p_arg ->> 'user_name', decode(p_arg ->> 'sha256', 'hex'),
             ARRAY(SELECT jsonb_array_elements_text(
                 CASE jsonb_typeof(p_arg -> 'scopes') WHEN 'array' THEN p_arg -> 'scopes' ELSE '[]' END)),
             coalesce(p_arg ->> 'note', ''), v_call.actor)
         ON CONFLICT DO NOTHING RETURNING k.id INTO token_id;
+        v_call.locked_at := clock_timestamp();
         outcome := 'won';
         IF token_id IS NULL THEN
             SELECT k.id INTO token_id FROM public.api_keys k

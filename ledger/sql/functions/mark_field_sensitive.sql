@@ -13,10 +13,12 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
+    v_call.lock_from := clock_timestamp();
     UPDATE public.field_ownership o SET sensitive = (p_arg ->> 'sensitive')::boolean
     WHERE o.target = p_arg ->> 'target' AND o.field = p_arg ->> 'field'
         AND o.sensitive <> (p_arg ->> 'sensitive')::boolean;
     GET DIAGNOSTICS n = ROW_COUNT;
+    v_call.locked_at := clock_timestamp();
     outcome := CASE
         WHEN n > 0 THEN 'won'
         WHEN EXISTS (SELECT 1 FROM public.field_ownership o

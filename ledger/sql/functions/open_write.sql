@@ -71,6 +71,7 @@ BEGIN
     p_call.lock_from := clock_timestamp();
     v_gate := ledger.gate(idem_key, v_effect, v_key.event_key,
         v_effect.current_version, ledger.hash(v_identity), p_call.workflow, v_provider, NULL);
+    p_call.locked_at := clock_timestamp();
     idem := v_gate.idem;
     IF NOT v_gate.fresh THEN
         v_judged := ledger.judge_key(p_call, idem, v_effect.current_version,
