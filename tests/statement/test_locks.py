@@ -5,6 +5,7 @@ once it is. And while an operation waits for a lock it holds none that comes lat
 """
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import timedelta
 from time import monotonic, sleep
 from typing import Any
 
@@ -15,9 +16,12 @@ from psycopg import sql
 
 from tests.support.database import Connect
 from tests.support.doors import SqlDoor
+from tests.support.factories import Shop, claimed, enqueued, expire, marked, order
 from tests.support.lost import CASES, World
+from tests.support.lost.cases import workflow
 from tests.support.meetings import MEETINGS, Meeting
 from tests.support.races import PATIENCE
+from tests.support.tables import Tables
 
 ORDER = ["idem", "jobs", "failed_jobs", "runs", "batch_runs", "conflicts", "customers"]
 """The one lock order."""
@@ -57,7 +61,63 @@ def test_who_waited_answers_what_is_true_by_then(
             holder.execute(statement, [orjson.dumps(given, default=str).decode()])
             waiting = pool.submit(door.call, second, **argument)
             assert someone_waits(holder, waiting), waiting.result()
+            told = Tables(world.owner).last_event()
         assert waiting.result(PATIENCE).outcome == outcome
+    for event in Tables(world.owner).events(told):
+        if event["op"] == second:
+            assert 0 < event["lock_wait_ms"] < event["duration_ms"], event
+
+
+@pytest.mark.parametrize("how", ["heartbeat", "claim", "tick", "batch"])
+def test_a_lease_begins_when_its_row_is_locked(how: str, world: World, connect: Connect) -> None:
+    """Time spent waiting is not taken from it."""
+    table, operation, argument = {
+        "heartbeat": lambda: ("jobs", "heartbeat_job", claimed(world.shop).mine),
+        "claim": lambda: ("jobs", "claim_job", _expired(world.shop)),
+        "tick": lambda: ("sweep_locks", "take_sweep_lock", _tick(world.shop)),
+        "batch": lambda: ("batch_runs", "advance_batch", _batch(world.shop)),
+    }[how]()
+    holder = connect("owner")
+    with ThreadPoolExecutor(1) as pool:
+        with holder.transaction():
+            holder.execute(sql.SQL("SELECT FROM {} FOR UPDATE").format(sql.Identifier(table)))
+            waiting = pool.submit(world.run, operation, **argument)
+            assert someone_waits(holder, waiting), waiting.result()
+            (now,) = holder.execute("SELECT clock_timestamp()").fetchone() or ()
+        answer = waiting.result(PATIENCE)
+    assert answer.outcome == "won"
+    assert answer.lease_expires_at > now + timedelta(seconds=60)
+
+
+def _expired(shop: Shop) -> dict[str, Any]:
+    expire(shop, claimed(shop))
+    return order(lease_seconds=60)
+
+
+def _tick(shop: Shop) -> dict[str, Any]:
+    token = shop.run("take_sweep_lock", name="sweep", lease_seconds=60).token
+    return {"name": "sweep", "owner_token": token, "lease_seconds": 60}
+
+
+def _batch(shop: Shop) -> dict[str, Any]:
+    batch = shop.run("start_batch")
+    shop.owner.execute("UPDATE policies SET value = '60' WHERE name = 'batch_lease_s'")
+    mine = {"batch_id": batch.batch_id, "owner_token": batch.owner_token}
+    return mine | {"expected_cursor": None, "new_cursor": "1", "n": 1}
+
+
+def test_a_result_behind_a_heartbeat_ends_the_job(world: World, connect: Connect) -> None:
+    """A version that moved while it waited is no reason to lose what was won."""
+    job = marked(world.shop)
+    holder = connect("owner")
+    with ThreadPoolExecutor(1) as pool:
+        with holder.transaction():
+            beat = [orjson.dumps(workflow(**job.mine), default=str).decode()]
+            holder.execute("SELECT FROM ledger.heartbeat_job(%s::jsonb)", beat)
+            waiting = pool.submit(world.run, "complete_job", **job.mine, result=1)
+            assert someone_waits(holder, waiting), waiting.result()
+        assert waiting.result(PATIENCE).outcome == "won"
+    assert world.shop.job(job)["state"] == "done"
 
 
 # -- the one order ---------------------------------------------------------------------------------
@@ -99,3 +159,48 @@ def test_who_waits_for_a_row_holds_none_that_comes_later(
                     every = sql.SQL("SELECT FROM {} FOR UPDATE NOWAIT")
                     other.execute(every.format(sql.Identifier(later)))
         assert {row.outcome for row in waiting.result(PATIENCE)} == {case.lost}
+
+
+# -- who never waits -------------------------------------------------------------------------------
+
+NEVER_WAIT = {
+    "claim_next_job": ["idem", "jobs"],
+    "claim_next_jobs": ["idem", "jobs"],
+    "take_expired_jobs": ["idem", "jobs"],
+    "archive_keys": ["idem"],
+    "purge_jobs": ["jobs"],
+    "take_outbox": ["outbox"],
+}
+
+
+@pytest.mark.parametrize(
+    ("operation", "table"), [(name, table) for name, all_ in NEVER_WAIT.items() for table in all_]
+)
+def test_who_never_waits_passes_locked_rows_by(
+    operation: str, table: str, world: World, connect: Connect
+) -> None:
+    """What somebody else works on is not there for now."""
+    case = BY_NAME[operation]
+    argument = case.arrange(world)
+    holder, door = connect("owner"), SqlDoor(connect)
+    with ThreadPoolExecutor(1) as pool, holder.transaction():
+        holder.execute(sql.SQL("SELECT FROM {} FOR UPDATE").format(sql.Identifier(table)))
+        calling = pool.submit(door.call, operation, **argument)
+        assert not someone_waits(holder, calling)
+        assert calling.result().outcome == "empty"
+    assert {row.outcome for row in door.call_many(operation, **argument)} == {"won"}
+
+
+def test_a_lane_that_somebody_just_entered_is_passed_by(world: World, connect: Connect) -> None:
+    """Nobody waits for a lane, and nobody runs beside who is about to run in it."""
+    holder, door = connect("owner"), SqlDoor(connect)
+    entering = workflow(**order(event=1, serial_key="lane") | {"payload": "of its own"})
+    with ThreadPoolExecutor(1) as pool, holder.transaction():
+        statement = "SELECT outcome FROM ledger.claim_job(%s::jsonb)"
+        won = holder.execute(statement, [orjson.dumps(entering).decode()]).fetchone()
+        assert won == ("won",)
+        enqueued(world.shop, event=2, serial_key="lane")
+        for operation in ("claim_next_job", "claim_next_jobs"):
+            calling = pool.submit(door.call, operation, **workflow())
+            assert not someone_waits(holder, calling), operation
+            assert calling.result().outcome == "empty"

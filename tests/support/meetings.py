@@ -203,6 +203,16 @@ def a_report_behind_the_first(_world: World) -> tuple[Call, Call]:
     return ("post_failed_job", failed), ("post_failed_job", failed)
 
 
+@hears("replay")
+def two_reports_of_one_job_that_never_was(_world: World) -> tuple[Call, Call]:
+    """Make one letter of one job, also where nothing can be locked."""
+    failed = workflow(job_id="gone", error_message="no")
+    return (
+        ("post_failed_job", failed | {"payload": {"a": 1}}),
+        ("post_failed_job", failed | {"payload": {"a": 2}}),
+    )
+
+
 @hears("stale_version")
 def a_write_behind_another(world: World) -> tuple[Call, Call]:
     """Find the revision gone."""
@@ -214,6 +224,18 @@ def a_write_behind_another(world: World) -> tuple[Call, Call]:
         ("write_fields", first | {"workflow": desk.BILLING.workflow}),
         ("write_fields", second | {"workflow": desk.FORM.workflow}),
     )
+
+
+@hears("empty")
+def a_promotion_behind_the_win(world: World) -> tuple[Call, Call]:
+    """Open nothing that was healed meanwhile."""
+    world.customers()
+    assert desk.write(desk.BILLING, "b", 1, plan="pro").outcome == "won"
+    assert desk.write(desk.FORM, "f", 1, phone="1").outcome == "stale_version"
+    world.sql("UPDATE conflicts SET created_at = created_at - interval '1 hour'")
+    write = {"target": "customers", "record_key": "1002", "expected_revision": 2}
+    write |= {"workflow": desk.FORM.workflow, "changes": {"phone": "1"}, "event": {"id": "f"}}
+    return ("write_fields", write), ("promote_conflicts", {"actor": SWEEPER})
 
 
 @hears("replay")
@@ -247,6 +269,12 @@ def an_advance_behind_the_end(world: World) -> tuple[Call, Call]:
     named = workflow(batch_id=batch.batch_id, owner_token=batch.owner_token)
     step = {"expected_cursor": None, "new_cursor": "100", "n": 100}
     return ("finish_batch", named | {"status": "complete"}), ("advance_batch", named | step)
+
+
+@hears("replay")
+def two_starts_of_a_run(_world: World) -> tuple[Call, Call]:
+    """Remember one run."""
+    return ("start_run", workflow(run_id=RUN)), ("start_run", workflow(run_id=RUN))
 
 
 @hears("already_terminal")
@@ -308,3 +336,33 @@ def two_deploys_that_want_one_field(world: World) -> tuple[Call, Call]:
         ("apply_deploy", deploy | {"workflow": "crm"}),
         ("apply_deploy", deploy | {"workflow": "erp"}),
     )
+
+
+@hears("replay")
+def two_key_specifications_alike(_world: World) -> tuple[Call, Call]:
+    """Make one new version."""
+    spec = REASON | {"effect": BLIND, "fields": ["id", "day"]}
+    return ("add_key_spec", spec), ("add_key_spec", spec)
+
+
+@hears("replay")
+def two_marks_of_a_field(world: World) -> tuple[Call, Call]:
+    """Find the field sensitive already."""
+    world.customers()
+    mark = REASON | {"target": "customers", "field": "seats", "sensitive": True}
+    return ("mark_field_sensitive", mark), ("mark_field_sensitive", mark)
+
+
+@hears("replay")
+def one_token_twice(_world: World) -> tuple[Call, Call]:
+    """Make one token."""
+    token = REASON | {"sha256": "ab" * 32, "workflow": "shop", "scopes": ["jobs"]}
+    return ("create_token", token), ("create_token", token)
+
+
+@hears("replay")
+def two_revocations(world: World) -> tuple[Call, Call]:
+    """Find the token revoked already."""
+    made = world.run("create_token", **REASON, sha256="ab" * 32, workflow="shop", scopes=["jobs"])
+    revoke = REASON | {"token_id": made.token_id}
+    return ("revoke_token", revoke), ("revoke_token", revoke)
