@@ -96,7 +96,7 @@ def order(number: object) -> dict[str, Any]:
 def call(session: psycopg.Connection, operation: str, argument: dict[str, Any]) -> list[Any]:
     """Run an operation and return its rows."""
     function = sql.SQL("SELECT * FROM ledger.{}(%s::jsonb)").format(sql.Identifier(operation))
-    return session.execute(function, [json.dumps(argument)]).fetchall()
+    return session.execute(function, [json.dumps(argument)], prepare=True).fetchall()
 
 
 # -- volume --------------------------------------------------------------------------------------

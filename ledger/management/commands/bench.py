@@ -53,5 +53,6 @@ class Command(BaseCommand):
                 raise CommandError(str(error)) from error
             for goal in goals:
                 self.stdout.write(str(goal))
+                self.stdout.flush()
                 missed += not goal.reached
         self.stdout.write(f"{missed} goals missed" if missed else "every goal reached")
