@@ -38,8 +38,7 @@ LOOPS: dict[str, tuple[list[str], float]] = {
 """Each program's loop, and how many times its rate ours should be."""
 AGAINST_KEYS = {"claim": 1.5, "complete": 2.5, "duplicate": 4.0}
 EVERY_ROW = (
-    "a job of ours also has an idempotency key, stored result and two audit rows with their hashes;"
-    " the loop is bound by what the server writes"
+    "ours also writes an idempotency key with its result, and an audit row with its hash a step"
 )
 GRAPHILE = """
 const { Logger, makeWorkerUtils, runOnce } = require("graphile-worker");
