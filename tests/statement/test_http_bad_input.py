@@ -156,7 +156,7 @@ def test_a_reported_conflict_is_never_refused_for_its_content(
     assert response.status_code == 201, response.content
     kept = owner_sql.execute(
         "SELECT b.body, b.parse_error, c.state, c.kind FROM conflicts c"
-        " JOIN payload_bodies b ON encode(b.sha256, 'hex') = c.attempted ->> 'body_sha256'"
+        " JOIN payload_bodies b ON encode(b.sha256, 'hex') = c.detail ->> 'body_sha256'"
         " WHERE c.id = %s",
         [json.loads(response.content)["conflict_id"]],
     ).fetchall()
@@ -173,7 +173,7 @@ def test_of_an_unstorable_report_the_rest_is_still_known(
     raw = json.dumps(REPORT | {"attempted": {"note": "\0"}}).encode()
     assert billing.post("/conflicts", raw).status_code == 201
     row = owner_sql.execute(
-        "SELECT kind, target, record_key, version_read, attempted ->> 'body_sha256' FROM conflicts"
+        "SELECT kind, target, record_key, version_read, detail ->> 'body_sha256' FROM conflicts"
     ).fetchone()
     assert row == ("stale_version", "crm", "7", "1", hashlib.sha256(raw).hexdigest())
 

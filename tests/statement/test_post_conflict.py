@@ -135,7 +135,7 @@ def test_what_could_not_be_read_is_kept_byte_for_byte(sql_office: Office) -> Non
     first = sql_office.call("post_conflict", **given)
     assert first.outcome == "inserted"
     row = sql_office.conflict(first.conflict_id)
-    assert (row["kind"], row["attempted"]["size"]) == ("missing_key", len(raw))
+    assert (row["kind"], row["detail"]["size"]) == ("missing_key", len(raw))
     kept = sql_office.owner.execute("SELECT body, parse_error FROM payload_bodies").fetchall()
     assert [(bytes(body), error) for body, error in kept] == [(raw, "$: not JSON")]
     assert sql_office.call("post_conflict", **given).outcome == "replay"

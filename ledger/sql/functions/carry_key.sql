@@ -15,8 +15,10 @@ BEGIN
         AND p_idem.status IS DISTINCT FROM 'done' THEN
         verdict := 'rule_failed';
         detail := '{"needs": "the first effect to be done, and its key not yet archived"}';
-    ELSIF v_what = 'missing_key resend' AND p_conflict.external THEN
-        resolution := '{"delivery": "pending"}';
+    ELSIF v_what = 'missing_key resend' AND (p_conflict.external OR p_job.id IS NOT NULL) THEN
+        verdict := 'rule_failed';
+        detail := jsonb_build_object('why', CASE WHEN p_conflict.external
+            THEN 'posted_from_outside' ELSE 'job_has_its_key' END);
     ELSIF v_what = 'missing_key resend' THEN
         SELECT e.verdict, e.detail, e.revision INTO verdict, detail, revision
         FROM ledger.enter_parked(p_conflict, p_arg) e;

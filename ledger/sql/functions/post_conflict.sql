@@ -1,6 +1,7 @@
 -- post_conflict: a workflow reports a lost write of a store this ledger cannot guard.
--- Stored as given, once per dedupe_key, open at once. Nothing is refused for its content: what is no
--- storable JSON arrives as raw_base64 with parse_error and is kept byte for byte.
+-- Stored as given, once per dedupe_key (by default: once per content), open at once; what a replay
+-- brought is in its audit row. Nothing is refused for its content: what is no storable JSON arrives
+-- as raw_base64 with parse_error, is kept byte for byte, and is an item without a key.
 CREATE OR REPLACE FUNCTION ledger.post_conflict(p_arg jsonb)
 RETURNS TABLE (outcome ledger.outcome, conflict_id bigint, state text, detail jsonb)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -25,6 +26,7 @@ DECLARE
     v_raised record;
     v_problem jsonb;
     v_body bytea;
+    v_unreadable jsonb;
 BEGIN
     IF v_call.refused IS NULL THEN
         v_problem := CASE
@@ -57,11 +59,10 @@ BEGIN
         v_body := decode(p_arg ->> 'raw_base64', 'base64');
         INSERT INTO public.payload_bodies (sha256, body, parse_error)
         VALUES (sha256(v_body), v_body, p_arg ->> 'parse_error') ON CONFLICT DO NOTHING;
-        v_attempted := jsonb_build_object('unreadable', p_arg -> 'parse_error',
+        v_unreadable := jsonb_build_object('unreadable', p_arg -> 'parse_error',
             'body_sha256', encode(sha256(v_body), 'hex'), 'size', octet_length(v_body));
-        IF v_kind IS NULL OR v_target IS NULL OR v_record IS NULL OR v_read IS NULL THEN
-            v_kind := 'missing_key';
-        END IF;
+        v_kind := 'missing_key';
+        v_attempted := '{"value": null}';
     ELSIF jsonb_typeof(v_attempted) <> 'object' THEN
         v_attempted := jsonb_build_object('value', v_attempted);
     END IF;
@@ -70,7 +71,7 @@ BEGIN
     END IF;
     v_identity := CASE WHEN p_arg ->> 'dedupe_key' IS NULL
         THEN jsonb_build_array('posted', v_call.workflow, v_target, p_arg -> 'record_key',
-            coalesce(v_event, v_attempted), p_arg -> 'attempt')
+            v_event, v_attempted, v_unreadable, p_arg -> 'attempt')
         ELSE jsonb_build_array('posted', v_call.workflow, p_arg -> 'dedupe_key') END;
     v_call.lock_from := clock_timestamp();
     SELECT * INTO v_raised FROM ledger.raise_conflict(
@@ -79,13 +80,15 @@ BEGIN
         p_base => v_base, p_current => v_current, p_version_read => v_read,
         p_version_found => p_arg ->> 'version_found',
         p_attempt => coalesce((p_arg ->> 'attempt')::integer, 1), p_event => v_event,
-        p_sensitive => coalesce((p_arg ->> 'sensitive')::boolean, false), p_external => true);
+        p_sensitive => coalesce((p_arg ->> 'sensitive')::boolean, false), p_external => true,
+        p_detail => v_unreadable);
     v_call.locked_at := clock_timestamp();
     conflict_id := v_raised.conflict_id;
     state := v_raised.state;
     outcome := ledger.audit(v_call, CASE WHEN v_raised.fresh THEN 'inserted' ELSE 'replay' END,
         '(none)', ledger.hash(v_base), ledger.hash(v_current), 0, p_target => v_target,
-        p_record_key => v_record, p_conflict_id => conflict_id);
+        p_record_key => v_record, p_conflict_id => conflict_id,
+        p_after => CASE WHEN NOT v_raised.fresh THEN v_attempted END);
     RETURN NEXT;
 END
 $$;
