@@ -110,6 +110,13 @@ class GuardedAdmin(_Admin):
                 continue
         return (queryset.filter(condition) if condition else queryset.none()), False
 
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        """Refuse an address that filters by content: its answer would tell what is hidden."""
+        heavy = {field.name for field in self._heavy()}
+        return lookup.partition("__")[0] not in heavy and super().lookup_allowed(
+            lookup, value, request
+        )
+
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         """List every column: content as bounded previews, texts without hidden characters."""
         allowed = request.user.has_perm(VIEW_PAYLOAD)

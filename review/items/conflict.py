@@ -56,7 +56,7 @@ def page(conflict: Conflict, user: User, form: Mapping[str, str] | None = None) 
         versions=around.versions,
         owned=owned,
         refused=_refused(conflict, around, story.facts["foreign"]),
-        form=form,
+        form=form if allowed else None,  # a compare with what was typed would tell what it is
         choosing=conflict.state == "open" and proposal is None,
         allowed=allowed,
     )
@@ -95,11 +95,12 @@ def _with_offers(
         return built
     else:
         ways = SECOND_PERSON if proposal else (WITHDRAW,) if decided else built.kind.decisions
+    blind = not user.has_perm(VIEW_PAYLOAD)
     offers = offer(
         ways,
         ("conflict", str(conflict.id)),
         user,
-        places(conflict, around, built.fields, proposal, now),
+        places(conflict, around, built.fields, proposal, now, blind=blind),
         closed(conflict, decided, proposal, user),
     )
     return replace(built, offers=offers, needs=_needs(offers, around, now))

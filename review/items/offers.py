@@ -68,6 +68,9 @@ def needs_of(offers: Iterable[Offer]) -> frozenset[str]:
 
 def lacking(user: User, permission: str) -> str:
     """Say which right is missing, or nothing."""
-    if user.has_perm(permission):
-        return ""
+    return "" if user.has_perm(permission) else lacking_words(permission)
+
+
+def lacking_words(permission: str) -> str:
+    """Say that a right is missing, and who gives it."""
     return f"Your role may not {RIGHT_WORDS[permission]}. Ask an administrator."

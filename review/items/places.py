@@ -5,10 +5,11 @@ from datetime import datetime
 from ledger.models import Conflict, Provider
 from review.items import sends
 from review.items.around import Around
-from review.items.offers import Places
+from review.items.offers import Places, lacking_words
 from review.items.page import FieldPart, Proposal
 from review.items.stories import record_of, version
 from review.policy import policies
+from review.rights import VIEW_PAYLOAD
 from review.text import listed, shown
 from review.verbs import AS_SHOWN
 
@@ -19,8 +20,10 @@ def places(
     part: FieldPart | None,
     proposal: Proposal | None,
     now: datetime,
+    *,
+    blind: bool = False,
 ) -> Places:
-    """Return the words for this item as it is now."""
+    """Return the words for this item as it is now; blind is who may not see its values."""
     workflow, record = shown(conflict.workflow, 60), record_of(conflict)
     at = part.version_now if part else version(conflict.version_found)
     told = f" {workflow} is told so." if conflict.external else ""
@@ -43,7 +46,10 @@ def places(
         undo = policies()["undo_s"]
         seconds = undo if isinstance(undo, int) else 30
         words["resend"] = sends.resend_words(around.job, around.provider, now, seconds)
-    return Places(words, _forbidden(around, part, words["provider"]))
+    forbidden = _forbidden(around, part, words["provider"])
+    if blind:
+        forbidden[AS_SHOWN] = lacking_words(VIEW_PAYLOAD)
+    return Places(words, forbidden)
 
 
 def _forbidden(around: Around, part: FieldPart | None, provider: str) -> dict[str, str]:

@@ -13,8 +13,10 @@ from review.decisions import VERB_RIGHTS
 from review.errors import IncompleteError
 from review.items.page import Banner
 from review.queue import item_url
+from review.rights import VIEW_PAYLOAD
 from review.sources import find
 from review.text import shown
+from review.verbs import AS_SHOWN
 from review.views.frame import require, selection, viewers
 from review.views.item import Shown, get_conflict, get_other, show, show_other
 from review.views.outcome import banner_of, closes, ends, outcome_page
@@ -39,6 +41,8 @@ def act(request: HttpRequest, conflict_id: int, verb: str) -> HttpResponse:
         return HttpResponseRedirect(item_url("conflict", conflict_id) + selection(request))
     conflict = get_conflict(conflict_id)
     form, actor = request.POST.dict(), request.user.get_username()
+    if verb == "resolve" and form.get("decision") == AS_SHOWN:  # answered by a compare
+        require(request, VIEW_PAYLOAD)
 
     def again(told: Shown) -> HttpResponse:
         return show(request, get_conflict(conflict_id), told)

@@ -14,7 +14,8 @@ from review.items import conflict as conflict_page
 from review.items import other
 from review.items.page import Banner, ItemPage
 from review.queue import item_url
-from review.views.frame import render, selection, viewers
+from review.rights import VIEW_PAYLOAD
+from review.views.frame import render, require, selection, viewers
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,11 @@ def get_other(source: str, item_id: str) -> Any:
 @require_http_methods(["GET", "POST"])
 @viewers
 def preview(request: HttpRequest, conflict_id: int) -> HttpResponse:
-    """Show the item with the choices of the form, and write nothing."""
+    """Show the item with the choices of the form, and write nothing.
+
+    What a choice would write is told by comparing it with the values: only for who may see them.
+    """
+    require(request, VIEW_PAYLOAD)
     if request.method == "GET":
         return HttpResponseRedirect(item_url("conflict", conflict_id) + selection(request))
     return show(request, get_conflict(conflict_id), Shown(request.POST.dict()))

@@ -7,7 +7,7 @@ from typing import Any, cast
 import psycopg
 import pytest
 from django.contrib import admin
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
@@ -15,6 +15,7 @@ from ledger.models import AuditEvent, Conflict, Job
 from review.decisions import VERB_RIGHTS
 from review.queue import item_url
 from review.rights import ROLES
+from review.verbs import AS_SHOWN
 from tests.support import desk, losses
 from tests.support.lab import Lab, running_lab
 
@@ -86,6 +87,33 @@ def test_a_viewer_sees_which_fields_differ_but_no_value(lab):
         assert page.status_code == 200
         assert "+49 30" not in page.text
     assert "only attempted" in vera.get(item_url("conflict", number)).text
+
+
+@pytest.mark.parametrize("guess", ['"+49 30 7777"', '"+49 30 1234"', '"+49 30 0"', "7"])
+def test_no_guess_at_a_hidden_value_is_confirmed(lab, guess):
+    """Neither the preview, nor a decision, nor a list's address answers right and wrong apart."""
+    number = desk.collide(phone="+49 30 7777")
+    form = {"decision": AS_SHOWN, "pick-0": "other", "other-0": guess, "reason": "x"}
+    form |= {"lock_version": str(Conflict.objects.get(pk=number).lock_version)}
+    half = desk.person("hal", "viewer")
+    half.user_permissions.set(Permission.objects.filter(codename__in=["resolve", "resend"]))
+    client = Client()
+    client.force_login(half)
+    for verb in ("preview", "resolve"):
+        answer = client.post(f"/admin/queue/conflict/{number}/{verb}/", form)
+        assert answer.status_code == 403
+        assert "see payload values" in answer.text
+    # A decision that comes back keeps what was typed to itself.
+    again = client.post(
+        f"/admin/queue/conflict/{number}/resend/", form | {"decision": "resend", "reason": ""}
+    )
+    plain = client.get(item_url("conflict", number)).text
+    assert again.status_code == 200
+    assert again.text.count("(kept)") == plain.count("(kept)")
+    assert "+49 30" not in again.text
+    listed = client.get(f"/admin/ledger/conflict/?attempted__phone={guess.strip('"')}")
+    assert listed.status_code in (302, 400)
+    assert listed.status_code == client.get("/admin/ledger/conflict/?attempted__x=1").status_code
 
 
 def leaves(resolver: URLResolver, prefix: str = "") -> Iterator[str]:
