@@ -315,16 +315,14 @@ def test_a_decision_about_a_store_outside_is_read_by_its_workflow(
     assert office.rows("idem") == office.rows("jobs") == []
 
 
-def test_an_item_without_key_of_a_store_outside_is_given_back_with_its_event(
+def test_an_item_without_key_posted_from_outside_is_entered_where_it_came_from(
     office: Office,
 ) -> None:
-    """The workflow reads the event the person gave, every member of it."""
+    """Nothing of it is here to be entered; abandoning ends it."""
     conflict = posted(office, kind="missing_key", record_key=None)
-    event = {"id": "typed", "note": None}
-    assert office.decide(conflict, "resend", event=event).outcome == "won"
-    assert office.conflict(conflict)["resolution"]["event"] == event
-    read = office.call("read_conflict", conflict_id=conflict)
-    assert (read.state, read.detail) == ("resent", {"delivery": "pending"})
+    refused = office.decide(conflict, "resend", event={"id": "typed"})
+    assert (refused.outcome, refused.detail["why"]) == ("rule_failed", "posted_from_outside")
+    assert office.decide(conflict, "abandon").outcome == "won"
 
 
 def test_a_decision_for_a_registered_effect_becomes_its_job(office: Office) -> None:

@@ -175,7 +175,7 @@ def test_of_an_unstorable_report_the_rest_is_still_known(
     row = owner_sql.execute(
         "SELECT kind, target, record_key, version_read, detail ->> 'body_sha256' FROM conflicts"
     ).fetchone()
-    assert row == ("stale_version", "crm", "7", "1", hashlib.sha256(raw).hexdigest())
+    assert row == ("missing_key", "crm", "7", "1", hashlib.sha256(raw).hexdigest())
 
 
 def test_of_an_unstorable_report_what_does_not_fit_is_left_out(

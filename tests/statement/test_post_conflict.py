@@ -142,7 +142,25 @@ def test_what_could_not_be_read_is_kept_byte_for_byte(sql_office: Office) -> Non
     part = {name: POST[name] for name in ("target", "record_key", "version_read")}
     assert sql_office.call("post_conflict", **given, **part).outcome == "inserted"
     whole = sql_office.call("post_conflict", **given, **part, kind="stale_version", attempt=2)
-    assert sql_office.conflict(whole.conflict_id)["kind"] == "stale_version"
+    assert sql_office.conflict(whole.conflict_id)["kind"] == "missing_key"
+
+
+def test_another_content_of_the_same_event_is_a_loss_of_its_own(office: Office) -> None:
+    """Only the same content again is the same loss; nothing acknowledged is dropped."""
+    first = office.call("post_conflict", **POST)
+    other = office.call("post_conflict", **POST | {"attempted": {"plan": "another"}})
+    assert (first.outcome, other.outcome) == ("inserted", "inserted")
+    assert office.call("post_conflict", **POST).conflict_id == first.conflict_id
+
+
+def test_what_a_named_repeat_brought_is_in_its_audit_row(office: Office) -> None:
+    """A dedupe_key makes a repeat of another content; the content is not lost."""
+    named = POST | {"dedupe_key": "mine"}
+    office.call("post_conflict", **named)
+    again = office.call("post_conflict", **named | {"attempted": {"plan": "another"}})
+    assert again.outcome == "replay"
+    told = office.rows("audit_events", op="post_conflict", outcome="replay")
+    assert told[-1]["after"] == {"plan": "another"}
 
 
 MISSING: list[tuple[dict[str, Any], str]] = [
