@@ -223,8 +223,30 @@ class Checker:
         missing = waiting - queue.keys()
         assert not missing, f"waits for a person, and nobody sees it: {missing}"
         assert max(queue.values(), default=0) <= 1, f"in the queue twice: {queue}"
-        stray = {q for q in queue if q[0] in ("conflict", "failed_job")} - waiting
+        waiting |= {("job", id_) for id_, row in self.jobs.items() if row["state"] == "queued"}
+        waiting |= {("key", key) for key, row in self.keys.items() if self._may_wait(row)}
+        stray = queue.keys() - waiting
         assert not stray, f"in the queue, and nothing waits: {stray}"
+
+    def _may_wait(self, key: Row) -> bool:
+        """Say whether a key may be in the queue: alone and unfinished, or finished and held."""
+        asked = any(
+            c["idem_key"] == key["idem_key"] and c["state"] in ("detected", "open")
+            for c in self.conflicts.values()
+        )
+        alone = key["status"] == "pending" and key["job_id"] is None and not asked
+        return alone or (key["status"] == "done" and asked)
+
+    def late_ones_are_in_the_queue(self) -> None:
+        """Find in the queue all that waited too long: jobs that are due, keys that are alone."""
+        queue = {(row["source"], row["item_id"]) for row in self.seen["queue"]}
+        late = {("job", id_) for id_, row in self.jobs.items() if row["due"]}
+        late |= {
+            ("key", key)
+            for key, row in self.keys.items()
+            if self._may_wait(row) and (row["status"] == "pending" or row["overdue"])
+        }
+        assert late <= queue, f"waited too long, and nobody sees it: {late - queue}"
 
 
 def differing(what: str, left: Any, right: Any) -> str:

@@ -223,18 +223,30 @@ class People(Base):
     # -- time and ticks --------------------------------------------------------------------------
 
     @rule()
-    @precondition(
-        lambda self: any(c["state"] == "detected" for c in self.checker.conflicts.values())
-    )
+    @precondition(lambda self: self.checker.jobs or self.checker.conflicts)
     def promote(self) -> None:
-        """Let losses nobody came back for go to people."""
+        """Let losses nobody came back for, and work nobody takes, go to people."""
         self.world.move(
             "UPDATE conflicts SET created_at = created_at - interval '1 hour'"
             " WHERE state = 'detected'"
         )
         for conflict in self.checker.fold.conflicts.values():
             conflict.lock_version += conflict.state == "detected"
+        self.world.move(
+            "UPDATE idem SET claimed_at = claimed_at - interval '2 hours' WHERE status = 'pending'"
+        )
+        self.world.move(
+            "UPDATE conflicts SET resolved_at = resolved_at - interval '2 hours'"
+            " WHERE state = 'resent'"
+        )
+        for conflict in self.checker.fold.conflicts.values():
+            conflict.lock_version += conflict.state == "resent"
+        self.passed(
+            "UPDATE jobs SET run_after = run_after - interval '2 hours'"
+            " WHERE state = 'queued' AND run_after <= clock_timestamp()"
+        )
         self.ask("promote_conflicts", actor="schedule")
+        self.checker.late_ones_are_in_the_queue()
 
     @rule(limit=st.sampled_from([2, 500]), purge=st.booleans())
     @precondition(lambda self: any(k["status"] == "done" for k in self.checker.keys.values()))

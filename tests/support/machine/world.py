@@ -29,8 +29,8 @@ SELECT json_build_object(
             lease_expires_at <= clock_timestamp() AS expired,
             ready_at <= clock_timestamp() AS due FROM jobs ORDER BY created_at, id) r),
     'keys', (SELECT coalesce(json_agg(r), '[]') FROM (
-        SELECT idem_key, status, outcome, job_id, result_hash, effect_version, waiting_since
-        FROM idem ORDER BY idem_key) r),
+        SELECT idem_key, status, outcome, job_id, result_hash, effect_version,
+            retain_until < clock_timestamp() AS overdue FROM idem ORDER BY idem_key) r),
     'archive', (SELECT coalesce(json_agg(r), '[]') FROM (
         SELECT idem_key, outcome, result_hash FROM idem_archive ORDER BY idem_key) r),
     'conflicts', (SELECT coalesce(json_agg(r), '[]') FROM (
