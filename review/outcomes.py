@@ -114,7 +114,7 @@ OUTCOMES: Mapping[str, Words] = {
     "already_marked": Words(
         LOST,
         "The send was marked before",
-        "Somebody marked this send already, so it may be under way. Nothing was sent.",
+        "Somebody marked this send already, so it may be under way. Landed sent nothing now.",
         "Wait for the sweeper's look-up.",
     ),
     "already_done": Words(LOST, "The job is done", "The job ended before you decided.", _QUEUE),
@@ -207,6 +207,9 @@ WHY: Mapping[str, str] = {
     "execution_known": "Its execution is known, and nothing is wrong with it.",
     "no_execution_to_stop": "No execution is known that could be stopped.",
     "not_flagged": "The run is not flagged.",
+    "posted_from_outside": "This item came from outside, so Landed cannot enter it: enter it in "
+    "its workflow, then abandon it here.",
+    "job_has_its_key": "Its job exists under its key; abandon this item.",
 }
 
 # What an outcome means for a source where the general sentence would say too little.
@@ -214,14 +217,14 @@ _OF_SOURCES: Mapping[tuple[str, str], Words] = {
     ("failed_job", "in_review"): Words(
         LOST,
         "It waits for a decision elsewhere",
-        "The job may have been sent before, so nothing was sent. The dead letter is closed, and "
-        "the uncertain send is an item of its own.",
+        "The job may have been sent before, so it was not sent again. The dead letter is closed, "
+        "and the uncertain send is an item of its own.",
         "Decide the uncertain send.",
     ),
     ("failed_job", "already_decided"): Words(
         LOST,
         "Already decided",
-        "This dead letter was decided before you, or its work had ended. Nothing was sent.",
+        "This dead letter was decided before you, or its work had ended. Nothing was sent for you.",
         "Read how it ended; nothing more is needed unless that was wrong.",
     ),
     ("job", "already_decided"): Words(

@@ -35,8 +35,8 @@ _JOB = (
         "abandon",
         "abandon",
         "Abandon",
-        "Closes the job and its key for good. Nothing is sent{sent}; a redelivery gets this "
-        "answer.",
+        "Closes the job and its key for good. Landed sends nothing more{sent}; a redelivery "
+        "gets this answer.",
         tone="risk",
         key="a",
     ),

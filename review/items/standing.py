@@ -78,7 +78,7 @@ def _failed_job(row: FailedJob, now: datetime) -> Standing:
     key = " Its job and key close for good; a redelivery gets this answer." if dead else ""
     words = {
         "resend": _resend_words(row, job, now),
-        "abandon": f"Gives it up. Nothing is sent.{key}",
+        "abandon": f"Gives it up. Landed sends nothing more.{key}",
     }
     return Standing(closed, words, forbidden)
 

@@ -1,6 +1,7 @@
 """What came of a verb, in plain English: the page of its own, or the banner above the item."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.contrib.admin.utils import quote
@@ -15,11 +16,12 @@ from review.items import other
 from review.items.page import Banner, ItemPage
 from review.items.stories import version
 from review.models import QueueItem
-from review.outcomes import NEEDS, OUTCOMES, WHY, words
+from review.outcomes import NEEDS, OUTCOMES, WHY, Words, words
 from review.queue import item_url, next_after
 from review.text import listed, shown
 from review.views.frame import render, selection
 from review.views.item import get_conflict, get_other
+from review.won import entered_of, said_of
 
 # After these the item is closed or out of reach: a page of its own. After the others it is still
 # open, and is shown again as it is now.
@@ -28,26 +30,6 @@ _CLOSING = frozenset(
 )
 _STAYS_OPEN = frozenset({"look_again", "reject", "withdraw"})
 
-# What a won decision did, in one sentence; never shown for anything but won.
-WON: Mapping[str, str] = {
-    "apply": "The attempted values were written.",
-    "merge": "Your choice was written.",
-    "keep": "Nothing was written; what stands, stays.",
-    "accept_new": "The new content stands now.",
-    "landed": "The job is closed as done. Nothing was sent.",
-    "not_landed": "The job is closed as not sent. Nothing was sent.",
-    "resend": "It is given back to be done again, under the same key.",
-    "abandon": "It is given up. Nothing was written or sent.",
-    "approve": "The proposal was carried out.",
-    "acknowledge": "It is noted that you saw it. Nothing was sent.",
-    "run_now": "It is due from now on; a free worker takes it.",
-    "mark_failed": "The import is marked failed. Its next start goes on at its cursor.",
-    "retry": "The message is offered to its receiver again.",
-    "drop": "The message is dropped. Nothing was delivered.",
-    "clear_flag": "The run leaves the queue for 24 hours. Nothing was stopped.",
-    "attach_execution": "The run is this execution now; the engine is asked about it anew.",
-    "declare_ended": "The run is closed on your word. Nothing was stopped.",
-}
 _TOLD = "Nothing was written here; the workflow is told what the record must hold now."
 
 
@@ -66,18 +48,20 @@ def ends(attempt: Attempt, *, waits: bool) -> bool:
 def outcome_page(request: HttpRequest, source: str, item_id: str, attempt: Attempt) -> HttpResponse:
     """Show what a closing verb came to, the way back, and the next item."""
     if source == "conflict":
-        page = conflict_page.page(get_conflict(item_id), request.user)
+        conflict = get_conflict(item_id)
+        kind, page = conflict.kind, conflict_page.page(conflict, request.user)
     else:
-        page = other.page(source, get_other(source, quote(item_id)), request.user)
+        kind, page = source, other.page(source, get_other(source, quote(item_id)), request.user)
     _offer_undo(request, page)
-    said = words(attempt.outcome, source)
+    banner = _banner(attempt, page, kind)
     filters = QueueFilter(request.GET, queryset=QueueItem.objects.all())
     back = selection(request)
     coming = next_after(filters.qs, source, item_id)
     context: dict[str, Any] = {
-        "title": said.title,
+        "title": banner.title,
         "item": page,
-        "banner": Banner(said.tone, said.title, _sentence(attempt, page), said.next),
+        "banner": banner,
+        "follow": _follow(attempt),
         "won": attempt.outcome == "won",
         "coming": coming,
         "coming_url": coming.url + back if coming else "",
@@ -99,17 +83,39 @@ def _offer_undo(request: HttpRequest, page: ItemPage) -> None:
         undo.remember(request, line)
 
 
-def _sentence(attempt: Attempt, page: ItemPage) -> str:
+def _banner(attempt: Attempt, page: ItemPage, kind: str) -> Banner:
+    """Say what a closing verb came to, no more than is known."""
     if attempt.outcome != "won":
-        return words(attempt.outcome, page.source).sentence
-    if isinstance(entered := attempt.detail.get("entered"), str):
-        said = words(entered)
-        return f"It was entered under its key, and the ledger answered: {said.sentence}"
-    text = WON.get(attempt.decision, "Your decision is recorded and took effect.")
+        return _as_banner(words(attempt.outcome, page.source))
+    if entered := entered_of(attempt.detail):
+        return _as_banner(entered.words)
+    said = said_of(kind, attempt.decision)
     resulting = page.decided.resulting if page.decided else ""
     if attempt.decision in ("apply", "merge") and not resulting:
-        return _TOLD
-    return f"{text} The record is now at {resulting}." if resulting else text
+        said = replace(said, sentence=_TOLD)
+    elif resulting:
+        said = replace(said, sentence=f"{said.sentence} The record is now at {resulting}.")
+    return _as_banner(said)
+
+
+def _as_banner(said: Words) -> Banner:
+    return Banner(said.tone, said.title, said.sentence, said.next)
+
+
+def _follow(attempt: Attempt) -> list[tuple[str, str]]:
+    """Lead to what the decision made: the job that was entered, the new item it became."""
+    entered = entered_of(attempt.detail)
+    if entered is None:
+        return []
+    found = []
+    if entered.conflict_id:
+        found.append(
+            (f"Decide item {entered.conflict_id}", item_url("conflict", entered.conflict_id))
+        )
+    if entered.job_id:
+        job = reverse("admin:ledger_job_change", args=[quote(entered.job_id)])
+        found.append((f"Look at its job {shown(entered.job_id, 60)}", job))
+    return found
 
 
 def banner_of(attempt: Attempt, source: str = "conflict") -> Banner:
@@ -140,7 +146,7 @@ OPEN_WORDS: Mapping[str, Banner] = {
         "Stop asked for",
         "The engine is asked to stop it. The run stays open until the engine says it ended.",
     ),
-    "withdraw": Banner("ok", "Taken back", "Nothing was sent. The item is open again, as it was."),
+    "withdraw": Banner("ok", "Taken back", "It is not sent again. The item is open, as it was."),
 }
 
 _TOUCHED = Banner(

@@ -17,6 +17,12 @@ DECISIONS = [
     (kind, each) for kind, words in KINDS.items() for each in words.decisions if each.needs
 ]
 
+# What the page of the outcome is called where the work is not over yet.
+DONE = {
+    ("unknown_send", "resend"): "Queued to be sent again",
+    ("missing_key", "resend"): "Entered",
+}
+
 
 @pytest.fixture
 def lab(transactional_db: None, owner_sql: psycopg.Connection) -> Iterator[Lab]:
@@ -69,7 +75,8 @@ def test_each_decision_of_each_kind_ends_the_item(lab, olga, kind, decision):
         assert conflict.state == "open"
         assert "Done" not in page.text
         return
-    assert "<strong>Done</strong>" in page.text
+    assert f"<strong>{DONE.get((kind, decision.decision), 'Done')}</strong>" in page.text
+    assert "Nothing was sent" not in page.text  # by whom? Landed cannot know
     assert "<script>alert" not in page.text
     assert (conflict.resolved_by, conflict.state != "open") == ("olga", True)
     audit = AuditEvent.objects.filter(conflict_id=number, op="decide_conflict").get()
@@ -157,3 +164,28 @@ def test_numbers_travel_as_they_were_typed(lab, olga):
     page = olga.post(f"/admin/queue/conflict/{number}/resolve/", form)
     assert "Your choice was written." in page.text
     assert desk.customer(lab.owner)["tags"]["n"] == exact
+
+
+def test_an_entry_that_lost_is_shown_as_what_it_is(lab, olga):
+    """An event whose key was used for other content opens a new item, and the page leads there."""
+    losses.payload_mismatch(lab)
+    number = losses.missing_key(lab)
+    form = form_of(Conflict.objects.get(pk=number), "resend") | {"event": '{"id": "charge-1"}'}
+    page = olga.post(f"/admin/queue/conflict/{number}/resend/", form).text
+    new = Conflict.objects.filter(kind="payload_mismatch").order_by("-id")[0]
+    assert "<strong>Done</strong>" not in page
+    assert "Entered, but: same key, other content" in page
+    assert 'class="banner warn"' in page
+    assert item_url("conflict", new.id) in page
+    assert "A new item is open for it" in page
+
+
+def test_an_entry_that_won_leads_to_its_job(lab, olga):
+    """It is queued, not done, and the job that carries it is one click away."""
+    number = losses.missing_key(lab)
+    form = form_of(Conflict.objects.get(pk=number), "resend")
+    page = olga.post(f"/admin/queue/conflict/{number}/resend/", form).text
+    job = Job.objects.get(event__id="typed-1")
+    assert "its job is queued" in page
+    assert f"/admin/ledger/job/{job.id}/change/" in page
+    assert "A new row was written" not in page
