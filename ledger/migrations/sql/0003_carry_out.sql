@@ -37,6 +37,8 @@ BEGIN
                 || coalesce(v_done.resolution, '{}')
         WHERE c.id = p_conflict.id AND c.lock_version = p_conflict.lock_version
         RETURNING c.* INTO v_closed;
+        UPDATE public.idem i SET waiting_since = NULL
+        WHERE i.idem_key = p_conflict.idem_key AND i.waiting_since IS NOT NULL;
         PERFORM ledger.announce('conflict.decided', 'conflict:' || v_closed.id,
             v_closed.lock_version, v_closed.workflow, jsonb_build_object(
                 'conflict_id', v_closed.id, 'kind', v_closed.kind, 'state', v_closed.state,

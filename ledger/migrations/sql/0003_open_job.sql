@@ -77,7 +77,8 @@ BEGIN
     ELSIF verdict = 'migrate' THEN
         UPDATE public.idem i SET
             status = 'pending', outcome = NULL, done_at = NULL, applied_version = i.effect_version,
-            effect_version = v_version, payload_hash = v_hash, job_id = gen_random_uuid()::text
+            effect_version = v_version, payload_hash = v_hash, job_id = gen_random_uuid()::text,
+            waiting_since = NULL
         WHERE i.idem_key = v_key.idem_key RETURNING i.* INTO idem;
         PERFORM ledger.extend_key(v_key.idem_key, provider.name);
         verdict := NULL;

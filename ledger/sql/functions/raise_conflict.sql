@@ -1,5 +1,5 @@
 -- raise_conflict: make a loss durable, once; the same loss again gets the row that is there.
--- Opening one announces it in the same transaction.
+-- Opening one announces it in the same transaction. Its key no longer waits on its own.
 CREATE OR REPLACE FUNCTION ledger.raise_conflict(
     p_call ledger.call, p_kind text, p_state text, p_dedupe text, p_expected text, p_actual text,
     p_attempted jsonb, p_target text DEFAULT NULL, p_record_key text DEFAULT NULL,
@@ -34,6 +34,10 @@ BEGIN
             ORDER BY c.id DESC LIMIT 1;
         END IF;
     END LOOP;
+    IF fresh THEN
+        UPDATE public.idem i SET waiting_since = NULL
+        WHERE i.idem_key = p_idem_key AND i.waiting_since IS NOT NULL;
+    END IF;
     IF fresh AND p_state = 'open' THEN
         PERFORM ledger.announce_opened(conflict_id);
     END IF;
