@@ -1,5 +1,6 @@
 """archive_keys: a key past its life moves with its answer, and is never claimed a second time."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,10 +12,12 @@ from tests.support.factories import (
     claimed,
     completed,
     enqueued,
+    expire,
     in_review,
     order,
 )
 from tests.support.races import race, race_rounds
+from tests.support.records import Office, stale_version
 from tests.support.retention import archived, grow_old
 
 ROUNDS = 50
@@ -142,6 +145,56 @@ def test_every_attempt_lengthens_a_keys_life(sql_shop: Shop) -> None:
     (now,) = shop.owner.execute("SELECT clock_timestamp()").fetchone() or ()
     assert (key["last_possible_retry_at"] - now).days >= 2
     assert (key["retain_until"] - now).days >= 30
+
+
+@pytest.mark.parametrize(("retry", "replay", "days"), [(2, 30, 40), (30, 2, 40)])
+def test_a_key_lives_for_the_longer_horizon_and_a_margin(
+    sql_shop: Shop, retry: int, replay: int, days: int
+) -> None:
+    """Counted from the last moment somebody may still try."""
+    shop = sql_shop
+    shop.owner.execute(
+        "UPDATE providers SET retry_horizon = make_interval(days => %s),"
+        " replay_horizon = make_interval(days => %s), retention_margin = interval '10 days'",
+        [retry, replay],
+    )
+    claimed(shop)
+    (key,) = shop.rows("idem")
+    life = key["retain_until"] - key["last_possible_retry_at"]
+    assert timedelta(days=days) <= life < timedelta(days=days, hours=2)
+
+
+def test_an_attempt_never_shortens_a_keys_life(sql_shop: Shop) -> None:
+    """Also where the provider's horizons were shortened since."""
+    shop = sql_shop
+    job = claimed(shop)
+    shop.owner.execute("UPDATE idem SET retain_until = retain_until + interval '900 days'")
+    before = shop.row("idem", job.idem_key)["retain_until"]
+    expire(shop, job)
+    grow_older = "UPDATE idem SET last_possible_retry_at = last_possible_retry_at - interval '9 d'"
+    shop.owner.execute(grow_older)
+    assert shop.claim().outcome == "won"
+    assert shop.row("idem", job.idem_key)["retain_until"] == before
+
+
+def test_an_unfinished_job_holds_a_key_that_is_called_done(sql_shop: Shop) -> None:
+    """Whoever called it so: a job without its key could be sent a second time."""
+    shop = sql_shop
+    completed(shop)
+    enqueued(shop, event=2)
+    shop.owner.execute("UPDATE idem SET status = 'done', outcome = 'success', done_at = claimed_at")
+    grow_old(shop)
+    assert _archive(shop).n == 1
+    assert [row["idem_key"] for row in shop.rows("idem")] == ["charge:2"]
+
+
+def test_a_write_that_may_still_come_keeps_its_key(sql_office: Office) -> None:
+    """A person had it sent again, and nobody did so far."""
+    conflict = stale_version(sql_office)
+    assert sql_office.decide(conflict, "resend").outcome == "won"
+    grow_old(sql_office, 400)
+    _archive(sql_office)
+    assert [row["status"] for row in sql_office.rows("idem")] == ["pending"]
 
 
 # -- races ---------------------------------------------------------------------------------------

@@ -59,6 +59,10 @@ def test_the_caller_may_choose_token_and_lease(shop: Shop) -> None:
     assert (won.outcome, won.owner_token) == ("won", token)
     job = shop.job(won.job_id)
     assert job["lease_expires_at"] - job["claimed_at"] == timedelta(seconds=5)
+    assert shop.claim(event=2, lease_seconds=86_400).outcome == "won"
+    for seconds in (4, 86_401):
+        refused = shop.claim(event=3, lease_seconds=seconds)
+        assert (refused.outcome, refused.detail["path"]) == ("invalid", "lease_seconds")
 
 
 def test_a_due_job_of_the_queue_is_claimed(shop: Shop) -> None:
@@ -271,17 +275,38 @@ def test_only_what_is_safe_by_construction_is_reclaimed(
         assert after == before
 
 
-@pytest.mark.parametrize("dominated", [True, False])
+@pytest.mark.parametrize(
+    ("action", "dominated"), [("requeue", True), ("requeue", False), ("review", True)]
+)
 def test_unmarked_advisory_claims_come_back_only_where_no_send_can_bypass_its_mark(
-    shop: Shop, dominated: bool
+    shop: Shop, action: str, dominated: bool
 ) -> None:
     """It takes both: the provider's switch and the proof of the workflow's deploy."""
-    make_effect(shop.owner, "letter", "advisory_blind", provider={"unmarked_action": "requeue"})
+    make_effect(shop.owner, "letter", "advisory_blind", provider={"unmarked_action": action})
     shop.owner.execute("UPDATE workflows SET sends_dominated = %s", [dominated])
     expire(shop, claimed(shop, "letter"))
-    assert shop.claim("letter").outcome == ("won" if dominated else "held_by_other")
+    back = action == "requeue" and dominated
+    assert shop.claim("letter").outcome == ("won" if back else "held_by_other")
     expire(shop, marked(shop, "letter", 2))
     assert shop.claim("letter", 2).outcome == "held_by_other"
+
+
+def test_the_whole_lease_fits_into_what_the_provider_remembers(shop: Shop) -> None:
+    """Else the next worker could send when the key is forgotten."""
+    job = marked(shop, lease_seconds=600)
+    expire(shop, job)
+    age(shop, job, "first_marked_at", 86_400 - 500)
+    assert shop.claim().detail["reason"] == "expired_waits_for_sweeper"
+    shop.owner.execute("UPDATE jobs SET first_marked_at = first_marked_at + interval '5 minutes'")
+    assert shop.claim().outcome == "won"
+
+
+def test_a_key_lifetime_alone_makes_no_provider_forced_unique(shop: Shop) -> None:
+    """What was written down of a provider that turned out not to look at keys may stay there."""
+    settings = {"key_ttl_seconds": 86_400, "key_unlimited": True}
+    make_effect(shop.owner, "letter", "advisory_blind", provider=settings)
+    expire(shop, marked(shop, "letter"))
+    assert shop.claim("letter").detail["reason"] == "expired_waits_for_sweeper"
 
 
 # -- who may claim what --------------------------------------------------------------------------

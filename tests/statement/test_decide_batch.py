@@ -79,6 +79,8 @@ def test_nothing_is_decided_twice_or_without_a_reason(shop: Shop) -> None:
     repeat = _decide(shop, batch, "acknowledge", lock_version=version)
     assert repeat.outcome == "already_decided"
     assert _decide(shop, batch, "acknowledge", batch_id=999).outcome == "invalid"
+    moved = _failed(shop)
+    assert _decide(shop, moved, "acknowledge", lock_version=1).outcome == "already_decided"
     other = started(shop)
     shop.run("finish_batch", **other.mine, status="complete")
     assert _decide(shop, other, "mark_failed").outcome == "already_decided"

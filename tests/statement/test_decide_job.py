@@ -150,6 +150,7 @@ def test_requeue_offers_the_same_key_again(shop: Shop) -> None:
     job = marked(shop)
     taken = swept(shop, job)
     _absent(shop, taken)
+    look_up(shop, taken, "lookup_error")
     assert decide(shop, taken, "requeue").state == "queued"
     row = shop.job(job)
     assert (row["state"], row["marker_at"], row["first_marked_at"] is not None) == (
@@ -157,7 +158,8 @@ def test_requeue_offers_the_same_key_again(shop: Shop) -> None:
         None,
         True,
     )
-    assert (row["sweeping_at"], row["settle_until"], row["lookups"]) == (None, None, 0)
+    assert (row["sweeping_at"], row["settle_until"]) == (None, None)
+    assert (row["lookups"], row["lookup_errors"]) == (0, 0)
     again = shop.claim()
     assert (again.outcome, again.provider_key, again.attempts) == ("won", row["provider_key"], 2)
 

@@ -59,6 +59,18 @@ def test_nothing_is_decided_twice_or_without_a_reason(shop: Shop, decision: str)
     assert shop.call("decide_outbox", **unknown).outcome == "invalid"
 
 
+def test_a_page_that_is_out_of_date_decides_nothing(shop: Shop) -> None:
+    """The message was tried again and given up again since it was shown."""
+    row = given_up(shop)
+    assert shop.call("decide_outbox", **_named(row, "retry")).outcome == "won"
+    (taken,) = take(shop)
+    named = {"outbox_id": row["id"], "attempts": taken.attempts}
+    assert shop.run("publish_outbox", **named, error="still refused").given_up
+    before = shop.row("outbox", row["id"])
+    assert shop.call("decide_outbox", **_named(row, "drop")).outcome == "already_decided"
+    assert shop.row("outbox", row["id"]) == before
+
+
 def test_two_people_decide_once(racing_shop: Shop) -> None:
     """The other hears that it is decided."""
     shop = racing_shop

@@ -113,6 +113,21 @@ def test_without_attempts_left(shop: Shop, make: Any, effect_state: str, next_: 
         assert (shop.job(job)["state"], letters) == ("claimed", [])
 
 
+def test_each_resend_of_a_person_allows_one_more_attempt(shop: Shop) -> None:
+    """It is added to those that were left."""
+    job = in_review(shop)
+    (conflict,) = shop.rows("conflicts")
+    named = {"conflict_id": conflict["id"], "lock_version": conflict["lock_version"]}
+    person = {"actor": "ann", "reason": "not there", "risk_acknowledged": True}
+    assert shop.run("decide_conflict", **named, **person, decision="resend").outcome == "won"
+    ends = []
+    while shop.job(job)["state"] == "queued":
+        shop.owner.execute("UPDATE jobs SET run_after = clock_timestamp()")
+        ends.append(fail(shop, claimed(shop, BLIND)).next)
+    assert ends == ["queued", "queued", "dead"]
+    assert shop.job(job)["attempts"] == 4
+
+
 def test_a_rejection_takes_back_only_its_own_mark(shop: Shop) -> None:
     """An earlier send of the same job is still open."""
     job = marked(shop)

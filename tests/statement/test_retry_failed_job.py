@@ -15,11 +15,13 @@ from tests.support.factories import (
     buried,
     claimed,
     completed,
+    decide,
     enqueued,
     expire,
     in_review,
     make_effect,
     marked,
+    sweep,
 )
 from tests.support.letters import (
     exhaust,
@@ -93,6 +95,20 @@ def test_a_job_that_lands_after_the_retry_ends_its_letter(shop: Shop) -> None:
     shop.run("complete_job", job_id=won.job_id, owner_token=won.owner_token, result={})
     after = reread(shop, letter)
     assert (after["state"], after["reason"]) == ("resolved", "complete_job")
+
+
+def test_a_retry_whose_send_is_uncertain_ends_its_letter(shop: Shop) -> None:
+    """From there on it is a person's question, not a letter."""
+    letter = of_a_job(shop, BLIND)
+    _retry(shop, letter)
+    won = shop.run("claim_next_job")
+    mine = {"job_id": won.job_id, "owner_token": won.owner_token}
+    shop.run("mark_sending", **mine, idem_key=won.idem_key)
+    expire(shop, won.job_id)
+    (taken,) = sweep(shop)
+    assert decide(shop, taken, "review").outcome == "won"
+    after = reread(shop, letter)
+    assert (after["state"], after["reason"]) == ("resolved", "decide_job")
 
 
 def test_a_rejected_send_of_a_retry_does_not_use_the_letter_up(shop: Shop) -> None:

@@ -96,6 +96,17 @@ def test_what_is_due_cannot_be_taken_back(office: Office) -> None:
     assert office.conflict(conflict)["state"] == "resent"
 
 
+def test_what_a_person_ended_cannot_be_taken_back(office: Office) -> None:
+    """Its job is over before it was due."""
+    conflict, job_id = resent(office)
+    version = office.job(job_id)["version"]
+    ended = {"job_id": job_id, "version": version, "decision": "abandon", "reason": "no"}
+    assert office.run("decide_queued_job", actor=BERT, **ended).outcome == "won"
+    refused = office.second("withdraw_decision", conflict)
+    assert (refused.outcome, refused.detail["job_state"]) == ("bad_transition", "abandoned")
+    assert office.job(job_id)["state"] == "abandoned"
+
+
 def test_withdrawing_twice_changes_nothing_more(office: Office) -> None:
     """The second hears that nothing is decided any more."""
     conflict, _ = resent(office)

@@ -75,6 +75,15 @@ def test_nothing_but_the_store_numbers_a_row(office: Office) -> None:
     assert office.write("e", {"plan": "pro"}, expected_revision=6).revision == 7
 
 
+@pytest.mark.parametrize("field", ["revision", "id"])
+def test_nobody_owns_what_the_store_numbers(office: Office, field: str) -> None:
+    """Not even who is registered as its owner, by a deploy from before it was the revision."""
+    own(office.owner, SHOP, field)
+    refused = office.write("e", {field: 9999})
+    assert (refused.outcome, refused.detail["field"]) == ("not_owner_of_field", field)
+    assert office.customer()["revision"] == 1
+
+
 # -- depends_on ----------------------------------------------------------------------------------
 
 
