@@ -14,8 +14,7 @@ BEGIN
         marker_at, first_marked_at, send_no)
     VALUES (
         NEW.job_id, NEW.idem_key, '(unknown)', 'claimed', '{}', ledger.hash('{}'),
-        CASE WHEN NEW.idem_key ~ '^[[:ascii:]]+$' THEN NEW.idem_key
-            ELSE 'landed:' || ledger.hash(to_jsonb(NEW.idem_key)) END,
+        ledger.plain_key(NEW.idem_key),
         '<' || substr(ledger.hash(to_jsonb(NEW.idem_key)), 1, 40) || '@landed>', 1,
         gen_random_uuid(), 'worker', 'login ' || session_user, v_now, v_lease,
         v_now + make_interval(secs => v_lease), v_now, v_now, 1)

@@ -9,10 +9,7 @@ DECLARE
     v_provider public.providers;
     v_lost text;
 BEGIN
-    NEW.idem_key := 'jobs:' || NEW.id;
-    IF NEW.idem_key !~ '^[^[:cntrl:]]+$' OR length(NEW.idem_key) > 255 THEN
-        NEW.idem_key := 'jobs:#' || ledger.hash(to_jsonb(NEW.id));
-    END IF;
+    NEW.idem_key := ledger.job_key(NEW.id);
     NEW.payload := coalesce(NEW.payload, 'null');
     NEW.payload_hash := ledger.hash(NEW.payload);
     NEW.body_sha256 := ledger.store_body(NEW.payload, NULL);
@@ -21,8 +18,7 @@ BEGIN
     SELECT * INTO v_provider FROM public.providers p WHERE p.name = NEW.provider;
     NEW.effect := '(unknown)';
     NEW.workflow := '(sql)';
-    NEW.provider_key := CASE WHEN NEW.idem_key ~ '^[[:ascii:]]+$' THEN NEW.idem_key
-        ELSE 'landed:' || ledger.hash(to_jsonb(NEW.idem_key)) END;
+    NEW.provider_key := ledger.plain_key(NEW.idem_key);
     NEW.handle := '<' || substr(ledger.hash(to_jsonb(NEW.idem_key)), 1, 40) || '@landed>';
     NEW.lease_seconds := v_provider.lease_seconds;
     NEW.run_after := v_now;
