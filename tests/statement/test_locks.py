@@ -72,7 +72,7 @@ def test_who_waited_answers_what_is_true_by_then(
 def test_a_lease_begins_when_its_row_is_locked(how: str, world: World, connect: Connect) -> None:
     """Time spent waiting is not taken from it."""
     table, operation, argument = {
-        "heartbeat": lambda: ("jobs", "heartbeat_job", claimed(world.shop).mine),
+        "heartbeat": lambda: ("jobs", "heartbeat_job", claimed(world.shop, lease_seconds=60).mine),
         "claim": lambda: ("jobs", "claim_job", _expired(world.shop)),
         "tick": lambda: ("sweep_locks", "take_sweep_lock", _tick(world.shop)),
         "batch": lambda: ("batch_runs", "advance_batch", _batch(world.shop)),

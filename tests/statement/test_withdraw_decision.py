@@ -96,6 +96,18 @@ def test_what_is_due_cannot_be_taken_back(office: Office) -> None:
     assert office.conflict(conflict)["state"] == "resent"
 
 
+def test_what_moved_on_since_cannot_be_taken_back(office: Office) -> None:
+    """A worker had the job and failed; it waits again, and for something else."""
+    conflict, job_id = resent(office)
+    due(office, job_id)
+    job = claimed(office, BLIND)
+    failed = office.run("fail_job", **job.mine, error="no", effect_state="not_started")
+    assert failed.next == "queued"
+    refused = office.second("withdraw_decision", conflict)
+    assert (refused.outcome, refused.detail["job_state"]) == ("bad_transition", "queued")
+    assert office.conflict(conflict)["state"] == "resent"
+
+
 def test_what_a_person_ended_cannot_be_taken_back(office: Office) -> None:
     """Its job is over before it was due."""
     conflict, job_id = resent(office)
