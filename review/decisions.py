@@ -54,5 +54,6 @@ VERB_RIGHTS: Mapping[str, str] = {
     "look-again": LOOK_AGAIN,
     "approve": APPROVE,
     "reject": APPROVE,
+    "take-back": RESOLVE,
     "withdraw": RESEND,
 }

@@ -6,6 +6,7 @@ that has no value at all, which is not the same as null.
 
 import enum
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -21,6 +22,9 @@ DEPTH_LIMIT: Final = 100
 _INDENT_LIMIT: Final = 12
 # Numbers with more digits are compared by their text; decimal arithmetic on them is a way to hang.
 _DIGITS_LIMIT: Final = 400
+# What no text of the database can hold: a NUL, or half of a surrogate pair.
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+UNSTORABLE_WORDS: Final = "It holds a character that cannot be stored (\\u0000); remove it."
 
 
 class Missing(enum.Enum):
@@ -79,6 +83,20 @@ def _deeper_than(value: Any, limit: int) -> bool:
             for member in (item.values() if isinstance(item, dict) else item)
         ]
         if not level:
+            return False
+    return True
+
+
+def storable(value: Any) -> bool:
+    """Say whether the database can keep every text of a value: no NUL, no half of a pair."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, dict):
+            stack += [*item.keys(), *item.values()]
+        elif isinstance(item, list):
+            stack += item
+        elif isinstance(item, str) and _UNSTORABLE.search(item):
             return False
     return True
 

@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from review.compare import Change, Comparison, Equality, equality
-from review.jsonvalue import MISSING, PREVIEW_LIMIT, Number, UnreadableError, inline, parse
+from review.jsonvalue import (
+    MISSING,
+    PREVIEW_LIMIT,
+    UNSTORABLE_WORDS,
+    Number,
+    UnreadableError,
+    inline,
+    parse,
+    storable,
+)
 
 
 class Choice(enum.StrEnum):
@@ -108,7 +117,7 @@ def _decision(picks: Mapping[str, Pick], changes: Mapping[str, Any]) -> str:
 def typed(text: str, like: Any) -> Any:
     """Read a typed value as the type the field has: text stays text, anything else is JSON."""
     if isinstance(like, str):
-        return text
+        return _kept(text)
     try:
         value = parse(text.strip())
     except UnreadableError as error:
@@ -116,4 +125,10 @@ def typed(text: str, like: Any) -> Any:
         raise UnreadableError(f"This field needs {hint}.") from error
     if isinstance(like, Number) and not isinstance(value, Number):
         raise UnreadableError("This field needs a number.")
+    return _kept(value)
+
+
+def _kept(value: Any) -> Any:
+    if not storable(value):
+        raise UnreadableError(UNSTORABLE_WORDS)
     return value

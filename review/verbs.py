@@ -221,6 +221,18 @@ SECOND_PERSON = (
     ),
 )
 
+# Who proposed it cannot confirm it, but can take it back.
+SECOND_OWN = (
+    SECOND_PERSON[0],
+    Decision(
+        "take-back",
+        "take_back",
+        "Take my proposal back",
+        "Takes your proposal off the table. Nothing is written; the item stays open.",
+        key="a",
+    ),
+)
+
 WITHDRAW = Decision(
     "withdraw",
     "withdraw",

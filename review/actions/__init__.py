@@ -20,5 +20,6 @@ ACTIONS: Mapping[str, Action] = {
     "look-again": look_again.run,
     "approve": approve.run,
     "reject": approve.reject,
+    "take-back": approve.take_back,
     "withdraw": withdraw.run,
 }

@@ -7,7 +7,7 @@ from ledger.models import Conflict
 from ledger.operations.decisions import decide_conflict
 from review.actions.base import Attempt, answered, lock_version, reason, revision
 from review.errors import IncompleteError
-from review.jsonvalue import UnreadableError, parse, wire
+from review.jsonvalue import UNSTORABLE_WORDS, UnreadableError, parse, storable, wire
 
 
 def run(conflict: Conflict, actor: str, form: Mapping[str, str]) -> Attempt:
@@ -42,4 +42,6 @@ def _event(form: Mapping[str, str]) -> dict[str, Any]:
         raise IncompleteError(
             {"event": "The event has to be a JSON object with the fields of its key."}
         )
+    if not storable(event):
+        raise IncompleteError({"event": UNSTORABLE_WORDS})
     return {name: wire(value) for name, value in event.items()}

@@ -9,6 +9,7 @@ from review.actions.base import Attempt, answered, lock_version, optional, reaso
 from review.compare import compare
 from review.errors import IncompleteError
 from review.items import reading
+from review.items.around import unreadable
 from review.items.fields import choices, sides
 from review.jsonvalue import wire
 from review.merge import outcome
@@ -41,6 +42,8 @@ def run(conflict: Conflict, actor: str, form: Mapping[str, str]) -> Attempt:
 
 def _as_shown(conflict: Conflict, form: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
     """Turn the choices into a decision and the values to write."""
+    if unreadable(conflict) is not None:
+        raise IncompleteError({"choice": "What came could not be read; nothing can be written."})
     target, key = (None, None) if conflict.external else (conflict.target, conflict.record_key)
     now = reading.latest(target, key) if target and key else None
     base, attempted, current = sides(conflict, now, reading.special_columns(target)[0])

@@ -57,9 +57,22 @@ def record_named(conflict: Conflict) -> tuple[str | None, str | None]:
     return (target, key) if isinstance(target, str) and isinstance(key, str) else (None, None)
 
 
+def unreadable(conflict: Conflict) -> dict[str, Any] | None:
+    """Return what is known of a body from outside that could not be read, or None where it was."""
+    if not conflict.external:
+        return None
+    noted = detail_of(conflict)
+    attempted = reading.side(reading.text_of(conflict, "attempted")).value
+    members = attempted if isinstance(attempted, dict) else {}
+    if noted.get("unreadable"):
+        inner = noted["unreadable"]
+        return {**members, **noted, **(inner if isinstance(inner, dict) else {})}
+    return members if {"unreadable", "body_sha256"} <= members.keys() else None
+
+
 def attempted_names(conflict: Conflict) -> list[str]:
     """Return the fields a refused write wanted to change."""
-    if not conflict.target:
+    if not conflict.target or unreadable(conflict) is not None:
         return []
     attempted = reading.side(reading.text_of(conflict, "attempted")).value
     return sorted(attempted) if isinstance(attempted, dict) else []

@@ -11,7 +11,7 @@ from django.utils import timezone
 from ledger.models import Conflict
 from review.decisions import RISK
 from review.items import fields, reading, sends, timeline
-from review.items.around import Around, attempted_names, detail_of, holder, read_around
+from review.items.around import Around, attempted_names, detail_of, holder, read_around, unreadable
 from review.items.ends import closed, decided_of, left_alone, proposal_of
 from review.items.facts import chips_of, detail_facts, facts_of, four_of
 from review.items.fields import Ground
@@ -19,10 +19,10 @@ from review.items.offers import User, needs_of, offer
 from review.items.page import Fact, FieldPart, ItemPage, Offer, Payload, SendPart
 from review.items.places import places
 from review.items.stories import Story
-from review.jsonvalue import Preview, pretty
+from review.jsonvalue import Number, Preview, pretty
 from review.rights import VIEW_PAYLOAD
 from review.text import shown
-from review.verbs import KINDS, SECOND_PERSON, UNKNOWN_KIND, WITHDRAW
+from review.verbs import KINDS, SECOND_OWN, SECOND_PERSON, UNKNOWN_KIND, WITHDRAW
 
 FIELD_KINDS = frozenset({"stale_version", "rule_failed", "not_owner_of_field", "bad_transition"})
 _MISMATCH_COLUMNS = {
@@ -88,27 +88,38 @@ def _with_offers(
 ) -> ItemPage:
     """Add what this person may decide, and what the form has to ask for."""
     decided, proposal = built.decided, built.proposal
+    own = proposal is not None and conflict.proposed_by == user.get_username()
     if left_alone(conflict):
         ways = tuple(each for each in built.kind.decisions if each.decision == "abandon")
         decided = None
     elif decided and not decided.undo_until:
         return built
     else:
-        ways = SECOND_PERSON if proposal else (WITHDRAW,) if decided else built.kind.decisions
+        second = SECOND_OWN if own else SECOND_PERSON
+        ways = second if proposal else (WITHDRAW,) if decided else built.kind.decisions
     blind = not user.has_perm(VIEW_PAYLOAD)
     offers = offer(
         ways,
         ("conflict", str(conflict.id)),
         user,
-        places(conflict, around, built.fields, proposal, now, blind=blind),
-        closed(conflict, decided, proposal, user),
+        places(conflict, around, built.fields, proposal, now, blind=blind, own=own),
+        closed(conflict, decided),
     )
     return replace(built, offers=offers, needs=_needs(offers, around, now))
 
 
 def _facts(conflict: Conflict, around: Around, now: datetime) -> list[Fact]:
     facts = facts_of(conflict, around.job, around.provider, around.workflow, now)
+    lost = unreadable(conflict)
+    if lost is not None:
+        facts.append(Fact("Body", "could not be read", _size(lost)))
+        facts.append(Fact("Body's SHA-256", shown(lost.get("body_sha256"), 64), mono=True))
     return [*facts, *detail_facts(detail_of(conflict))]
+
+
+def _size(lost: Mapping[str, Any]) -> str:
+    size = lost.get("size")
+    return f"kept byte for byte{f', {size.text} bytes' if isinstance(size, Number) else ''}"
 
 
 def _send_part(conflict: Conflict, around: Around, now: datetime) -> SendPart | None:
@@ -146,6 +157,7 @@ def _story_facts(conflict: Conflict, around: Around, owned: reading.Owners) -> d
             for key in ("rule", "constraint", "path")
             if isinstance(detail.get(key), str)
         },
+        "unreadable": unreadable(conflict) is not None,
         "effect_title": around.effect.title if around.effect else None,
         "foreign": foreign,
         "owners": sorted({name for field in foreign for name in owned.get(field, ([], False))[0]}),
@@ -165,6 +177,8 @@ def _refused(conflict: Conflict, around: Around, foreign: list[str]) -> dict[str
 
 
 def _field_part(conflict: Conflict, ground: Ground) -> FieldPart | None:
+    if unreadable(conflict) is not None:  # what came holds no fields
+        return None
     if conflict.kind in FIELD_KINDS:
         return fields.field_part(conflict, ground)
     if conflict.kind in _MISMATCH_COLUMNS:
@@ -186,7 +200,7 @@ def _payloads(conflict: Conflict, around: Around, *, allowed: bool) -> list[Payl
         columns.insert(0, ("What came", "attempted"))
     for label, column in columns:
         text = reading.text_of(conflict, column)
-        if text is None:
+        if text is None or (column == "attempted" and unreadable(conflict) is not None):
             continue
         wrapped = column == "attempted" and conflict.target is None
         found.append(
@@ -199,8 +213,7 @@ def _payloads(conflict: Conflict, around: Around, *, allowed: bool) -> list[Payl
 
 def _unreadable(conflict: Conflict) -> Payload | None:
     """Preview the bytes of what came where it was no JSON and was kept as it was."""
-    attempted = reading.side(reading.text_of(conflict, "attempted")).value
-    digest = attempted.get("body_sha256") if isinstance(attempted, dict) else None
+    digest = (unreadable(conflict) or {}).get("body_sha256")
     if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
         return None
     return reading.payload_of_body("What came, byte for byte", bytes.fromhex(digest))

@@ -2,13 +2,18 @@
 
 from datetime import datetime
 
+from django.contrib.auth.models import User
+
 from ledger.models import Conflict, Idem, Job
 from review.items import reading
-from review.items.offers import User
 from review.items.page import Decided, Proposal
 from review.items.stories import version
 from review.jsonvalue import inline
+from review.rights import APPROVE
 from review.text import shown
+
+# Where rights are asked for: Django's own tables.
+_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 # States nobody decided, in words.
 _STATES = {
@@ -31,7 +36,9 @@ def proposal_of(conflict: Conflict, *, allowed: bool) -> Proposal | None:
         f"{shown(name, 60)}: {shown(inline(value, 160).text) if allowed else '••••'}"
         for name, value in (changes.items() if isinstance(changes, dict) else ())
     )
+    others = User.objects.with_perm(APPROVE, backend=_BACKEND).filter(is_active=True)
     return Proposal(
+        lonely=not others.exclude(username=conflict.proposed_by).exists(),
         by=shown(conflict.proposed_by, 80),
         at=conflict.proposed_at,
         decision=shown(stored.get("decision") or "a decision", 40),
@@ -68,12 +75,8 @@ def left_alone(conflict: Conflict) -> bool:
     return pending.exists() and not later.exists()
 
 
-def closed(
-    conflict: Conflict, decided: Decided | None, proposal: Proposal | None, user: User
-) -> str:
+def closed(conflict: Conflict, decided: Decided | None) -> str:
     """Say why nothing at all may be decided, or nothing."""
-    if proposal and user.get_username() == conflict.proposed_by:
-        return "You proposed this. A second person has to confirm it."
     if decided and not decided.undo_until:
         return "This item is decided."
     if conflict.state == "detected":

@@ -156,6 +156,8 @@ class Proposal:
     decision: str
     reason: str
     lines: tuple[str, ...] = ()
+    # Nobody but the proposer has the right to approve.
+    lonely: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from ledger.models import Conflict, Provider
 from review.items import sends
-from review.items.around import Around
+from review.items.around import Around, unreadable
 from review.items.offers import Places, lacking_words
 from review.items.page import FieldPart, Proposal
 from review.items.stories import record_of, version
@@ -22,8 +22,12 @@ def places(
     now: datetime,
     *,
     blind: bool = False,
+    own: bool = False,
 ) -> Places:
-    """Return the words for this item as it is now; blind is who may not see its values."""
+    """Return the words for this item as it is now; blind is who may not see its values.
+
+    own is who proposed what waits: somebody else confirms it.
+    """
     workflow, record = shown(conflict.workflow, 60), record_of(conflict)
     at = part.version_now if part else version(conflict.version_found)
     told = f" {workflow} is told so." if conflict.external else ""
@@ -46,7 +50,9 @@ def places(
         undo = policies()["undo_s"]
         seconds = undo if isinstance(undo, int) else 30
         words["resend"] = sends.resend_words(around.job, around.provider, now, seconds)
-    forbidden = _forbidden(around, part, words["provider"])
+    forbidden = _forbidden(around, part, words["provider"]) | _parked(conflict, around)
+    if own:
+        forbidden["approve"] = "You proposed this. A second person has to confirm it."
     if blind:
         forbidden[AS_SHOWN] = lacking_words(VIEW_PAYLOAD)
     return Places(words, forbidden)
@@ -61,6 +67,21 @@ def _forbidden(around: Around, part: FieldPart | None, provider: str) -> dict[st
     if around.job and not _can_be_asked(around.provider):
         forbidden["look_again"] = f"{provider} cannot be asked."
     return forbidden
+
+
+def _parked(conflict: Conflict, around: Around) -> dict[str, str]:
+    """Say what cannot be entered or written from what came."""
+    found = {}
+    if unreadable(conflict) is not None:
+        text = "What came could not be read, so there is nothing in it to write."
+        found = {AS_SHOWN: text, "accept_new": text}
+    if conflict.kind == "missing_key" and conflict.external:
+        found["resend"] = (
+            "This item came from outside: enter it in its workflow, then abandon it here."
+        )
+    elif conflict.kind == "missing_key" and around.job is not None:
+        found["resend"] = "Its job exists under its key; abandon this item."
+    return found
 
 
 def _can_be_asked(provider: Provider | None) -> bool:

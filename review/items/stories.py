@@ -174,6 +174,12 @@ def _send(story: Story) -> SafeString:
 
 
 def _missing_key(story: Story) -> SafeString:
+    if story.facts.get("unreadable"):
+        return format_html(
+            "{} posted something that could not be read. Nothing is sent or written from it; the "
+            "bytes are kept here as they came.",
+            bold(story.conflict.workflow),
+        )
     path = story.facts.get("path")
     lost = format_html(" ({} is missing or blank)", bold(path)) if path else ""
     return format_html(

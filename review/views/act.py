@@ -1,11 +1,12 @@
 """A verb: checks the right, calls one operation, answers 200 with what came of it, losses too."""
 
+import logging
 from collections.abc import Callable, Mapping
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_http_methods
 
-from ledger.errors import LedgerError, NotRecordedError
+from ledger.errors import InvalidArgumentError, LedgerError, NotRecordedError
 from review import undo
 from review.actions import ACTIONS, others
 from review.actions.base import Attempt
@@ -15,17 +16,31 @@ from review.items.page import Banner
 from review.queue import item_url
 from review.rights import VIEW_PAYLOAD
 from review.sources import find
-from review.text import shown
 from review.verbs import AS_SHOWN
 from review.views.frame import require, selection, viewers
 from review.views.item import Shown, get_conflict, get_other, show, show_other
 from review.views.outcome import banner_of, closes, ends, outcome_page
+
+_LOG = logging.getLogger(__name__)
 
 _NOT_RECORDED = Banner(
     "bad",
     "The database did not answer",
     "Nothing is known to be recorded.",
     "Try again: if it was recorded after all, you will be told that it is decided.",
+)
+
+_NOT_TAKEN = Banner(
+    "bad",
+    "Nothing was changed",
+    "What was typed holds a character, a number or a size that cannot be stored.",
+    "Type it anew without special characters, or shorter, and try again.",
+)
+_BROKEN = Banner(
+    "bad",
+    "Nothing was changed",
+    "The ledger could not carry this out.",
+    "Open the item again; if it comes back, tell an administrator: the server's log says why.",
 )
 
 # The item's page again, as it is by now: what was typed, what happened, what is missing.
@@ -103,6 +118,8 @@ def _attempt(
         return again(Shown(form, banner, problems))
     except NotRecordedError:
         return again(Shown(form, _NOT_RECORDED))
-    except LedgerError as error:
-        text = f"The ledger could not take this: {shown(error, 300)}"
-        return again(Shown(form, Banner("bad", "Nothing was changed", text)))
+    except InvalidArgumentError:
+        return again(Shown(form, _NOT_TAKEN))
+    except LedgerError:
+        _LOG.exception("a decision failed in the ledger")
+        return again(Shown(form, _BROKEN))

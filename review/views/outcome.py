@@ -28,7 +28,7 @@ from review.won import entered_of, said_of
 _CLOSING = frozenset(
     {"won", "already_decided", "already_terminal", "already_done", "replay", "inserted"}
 )
-_STAYS_OPEN = frozenset({"look_again", "reject", "withdraw"})
+_STAYS_OPEN = frozenset({"look_again", "reject", "take_back", "withdraw"})
 
 _TOLD = "Nothing was written here; the workflow is told what the record must hold now."
 
@@ -141,6 +141,7 @@ OPEN_WORDS: Mapping[str, Banner] = {
         "The provider was asked; its answer is the newest line of the evidence.",
     ),
     "reject": Banner("ok", "Proposal rejected", "Nothing was written. The item is open again."),
+    "take_back": Banner("ok", "Your proposal is taken back", "The item is open again, as it was."),
     "request_stop": Banner(
         "ok",
         "Stop asked for",

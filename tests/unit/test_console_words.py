@@ -15,7 +15,8 @@ from review.reasons import REASONS, in_words
 from review.rights import RIGHT_WORDS, ROLES
 from review.sources import SOURCES, find
 from review.verbs import KINDS, SECOND_PERSON, WITHDRAW
-from review.views.outcome import OPEN_WORDS, WON
+from review.views.outcome import OPEN_WORDS
+from review.won import WON
 from sweeper.decisions.sweep import TABLE
 
 SQL = Path(__file__).parents[2] / "ledger" / "sql"
