@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from django.urls import URLPattern, URLResolver, path, reverse
 from django.views.generic import RedirectView
 
+from review.login import LoginForm
 from review.policy import policies
 from review.queue import waiting_count
 from review.rights import VIEW
@@ -30,6 +31,7 @@ class ConsoleSite(AdminSite):
     site_title = site_header = "Landed"
     site_url = None
     enable_nav_sidebar = False
+    login_form = LoginForm
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
         """Put the console's own pages before the admin's."""

@@ -29,6 +29,23 @@ class PersonAdmin(_UserAdmin):
 
     list_display = ("username", "is_active", "is_staff", "last_login")
     list_filter = ("is_active", "groups")
+    # Without a role a person may log in and see nothing; so the first form asks for it.
+    add_fieldsets = (
+        *UserAdmin.add_fieldsets,
+        (
+            "Role",
+            {
+                "fields": ("groups",),
+                "description": "A person made here may log in; the role says what they may do.",
+            },
+        ),
+    )
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: Any) -> None:
+        """Let a new person log in: nobody else has a use for an account here."""
+        if not change:
+            obj.is_staff = True
+        super().save_model(request, obj, form, change)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         """Leave single rights and superusers to superusers; roles come from groups."""

@@ -244,6 +244,26 @@ def test_an_administrator_makes_people_but_no_superuser(transactional_db):
     assert adam.post("/admin/auth/group/add/", {"name": "gods"}).status_code == 403
 
 
+def test_a_person_made_in_the_admin_may_log_in(transactional_db):
+    """The form asks for the role, and no hidden tick stands between the person and the queue."""
+    ada = client_of("ada", "administrator")
+    form = {"username": "nina", "password1": "a long word 77", "password2": "a long word 77"}
+    form |= {"usable_password": "true", "groups": str(Group.objects.get(name="operator").pk)}
+    assert ada.post("/admin/auth/user/add/", form).status_code == 302
+    nina = Client()
+    entered = nina.post("/admin/login/", {"username": "nina", "password": "a long word 77"})
+    assert entered.status_code == 302
+    assert nina.get("/admin/queue/").status_code == 200
+
+
+def test_the_log_in_says_what_is_missing(transactional_db):
+    """A right password without the tick is told of the tick; a wrong one is told nothing."""
+    User.objects.create_user("sven", password="a long word 77")
+    for word, says in (("a long word 77", "Staff status"), ("wrong", "do not fit together")):
+        page = Client().post("/admin/login/", {"username": "sven", "password": word})
+        assert says in page.text
+
+
 def test_roles_hold_exactly_their_rights(db):
     """What a role may is what roles.py says, after every migrate."""
     for name, rights in ROLES.items():

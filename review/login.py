@@ -1,0 +1,29 @@
+"""The log-in's own words: what was wrong, and who can set it right."""
+
+from typing import Any
+
+from django.contrib.admin.forms import AdminAuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm
+from django.core.exceptions import ValidationError
+
+
+class LoginForm(AdminAuthenticationForm):
+    """Says why nobody came in, and only to who gave the right password that a right is missing."""
+
+    error_messages = {  # noqa: RUF012  as Django's form declares it
+        "invalid_login": (
+            "This user name and password do not fit together, or the account is closed. Mind "
+            "upper and lower case."
+        ),
+        "inactive": "This account is closed. Ask an administrator to make it active.",
+        "not_staff": (
+            "The password is right, but this account may not use the console. Ask an "
+            "administrator to tick “Staff status” and to give it a role."
+        ),
+    }
+
+    def confirm_login_allowed(self, user: Any) -> None:
+        """Refuse who may not use the console, with the reason."""
+        AuthenticationForm.confirm_login_allowed(self, user)
+        if not getattr(user, "is_staff", False):
+            raise ValidationError(self.error_messages["not_staff"], code="not_staff")
