@@ -10,6 +10,7 @@ from ledger.models import Conflict, Effect, FailedJob, Job, Workflow
 from review.models import QueueItem
 from review.queue import TABS, in_tab
 from review.sources import SOURCES
+from review.text import actor
 from review.verbs import KINDS
 
 # A search names one thing; more hits than this are a filter, not a find.
@@ -26,7 +27,7 @@ def _kinds() -> list[tuple[str, str]]:
 
 def _workflows() -> list[tuple[str, str]]:
     names = Workflow.objects.order_by("name").values_list("name", flat=True)[:_WORKFLOWS]
-    return [(name, name) for name in names]
+    return [(name, actor(name)) for name in names]
 
 
 class QueueFilter(django_filters.FilterSet):  # type: ignore[misc]

@@ -77,3 +77,19 @@ def ordinal(number: int) -> str:
         "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     )
     return f"{number}{suffix}"
+
+
+# Actors that are no workflow of anybody's, as the ledger writes them down.
+_ACTORS = {
+    "(native)": "the native worker",
+    "(sql)": "a raw SQL statement",
+    "(direct SQL)": "a raw SQL statement",
+}
+
+
+def actor(value: object, limit: int = 80) -> str:
+    """Name who acted: a workflow or a person as written, the ledger's own words in plain ones."""
+    text = str(value or "")
+    if text.startswith("login "):
+        return f"a direct database login ({shown(text.removeprefix('login '), limit)})"
+    return _ACTORS.get(text) or shown(value, limit)

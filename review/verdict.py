@@ -44,6 +44,7 @@ class Send:
     settle_until: datetime | None
     dominated: bool
     holder: str = "the worker"
+    decided: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +70,13 @@ def judge(send: Send, evidence: Iterable[Piece], now: datetime) -> Verdict:
     current = [piece for piece in pieces if piece.send_no >= send.send_no]
     proof = next((piece for piece in reversed(current) if piece.kind in POSITIVE), None)
     if proof:
-        return Verdict(Landed.YES, "It landed.", _proof_words(proof, now))
+        return Verdict(Landed.YES, "It landed.", _proof_words(send, proof, now))
     if send.marked_at is None:
         return _unmarked(send)
     return Verdict(Landed.UNKNOWN, _headline(send, current, now), _because(send, pieces, now))
 
 
-def _proof_words(proof: Piece, now: datetime) -> str:
+def _proof_words(send: Send, proof: Piece, now: datetime) -> str:
     source = {
         "lookup_found": f"{proof.source} was asked and has it",
         "receipt": f"{proof.source} gave a receipt",
@@ -83,7 +84,8 @@ def _proof_words(proof: Piece, now: datetime) -> str:
     }[proof.kind]
     reference = f", reference {proof.provider_ref}" if proof.provider_ref else ""
     when = age((now - proof.observed_at).total_seconds())
-    return f"{source[0].upper()}{source[1:]}{reference}, {when} ago. Close it as landed."
+    step = "" if send.decided else " Close it as landed."
+    return f"{source[0].upper()}{source[1:]}{reference}, {when} ago.{step}"
 
 
 def _unmarked(send: Send) -> Verdict:

@@ -21,7 +21,7 @@ from review.items.places import places
 from review.items.stories import Story
 from review.jsonvalue import Number, Preview, pretty
 from review.rights import VIEW_PAYLOAD
-from review.text import shown
+from review.text import actor, shown
 from review.verbs import KINDS, SECOND_OWN, SECOND_PERSON, UNKNOWN_KIND, WITHDRAW
 
 FIELD_KINDS = frozenset({"stale_version", "rule_failed", "not_owner_of_field", "bad_transition"})
@@ -170,7 +170,7 @@ def _story_facts(conflict: Conflict, around: Around, owned: reading.Owners) -> d
 def _refused(conflict: Conflict, around: Around, foreign: list[str]) -> dict[str, str]:
     """Return per field why its attempted value would be refused again, where that is known."""
     if conflict.kind == "not_owner_of_field":
-        return dict.fromkeys(foreign, f"{shown(conflict.workflow, 60)} may not write this field")
+        return dict.fromkeys(foreign, f"{actor(conflict.workflow, 60)} may not write this field")
     if conflict.kind == "bad_transition" and around.status_column:
         return {around.status_column: "this move is not allowed"}
     return {}

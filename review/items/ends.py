@@ -10,7 +10,7 @@ from review.items.page import Decided, Proposal
 from review.items.stories import version
 from review.jsonvalue import inline
 from review.rights import APPROVE
-from review.text import shown
+from review.text import actor, shown
 
 # Where rights are asked for: Django's own tables.
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -39,7 +39,7 @@ def proposal_of(conflict: Conflict, *, allowed: bool) -> Proposal | None:
     others = User.objects.with_perm(APPROVE, backend=_BACKEND).filter(is_active=True)
     return Proposal(
         lonely=not others.exclude(username=conflict.proposed_by).exists(),
-        by=shown(conflict.proposed_by, 80),
+        by=actor(conflict.proposed_by, 80),
         at=conflict.proposed_at,
         decision=shown(stored.get("decision") or "a decision", 40),
         reason=shown(stored.get("reason") or "", 400),
@@ -57,12 +57,12 @@ def decided_of(conflict: Conflict, job: Job | None, now: datetime) -> Decided | 
     return Decided(
         state=conflict.state,
         decision=shown(conflict.decision or _STATES.get(conflict.state, conflict.state), 80),
-        by=shown(conflict.resolved_by or "the ledger", 80),
+        by=actor(conflict.resolved_by or "the ledger", 80),
         at=conflict.resolved_at,
         reason=shown(conflict.reason or "", 400),
         undo_until=undo,
         resulting=version(conflict.resulting_revision) if conflict.resulting_revision else "",
-        approved_by=shown(conflict.second_approver or "", 80),
+        approved_by=actor(conflict.second_approver or "", 80),
     )
 
 

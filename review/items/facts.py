@@ -12,7 +12,7 @@ from review.items.around import ALIKE_CAP
 from review.items.page import Chip, Fact
 from review.items.sends import settle_left
 from review.reasons import in_words
-from review.text import counted, listed, shown
+from review.text import actor, counted, listed, shown
 from review.verdict import CLASS_NAMES
 
 _EXECUTION_HINT = "a green tick there proves nothing about the effect"
@@ -45,7 +45,7 @@ def facts_of(
 ) -> list[Fact]:
     """Return the facts panel; what is not known is left out, not shown as blank."""
     facts = [
-        Fact("Workflow", shown(conflict.workflow, 80), _version(conflict.workflow_version)),
+        Fact("Workflow", actor(conflict.workflow, 80), _version(conflict.workflow_version)),
         _execution(conflict, job, workflow),
         Fact("Effect", shown(conflict.effect, 80), _version(conflict.effect_version)),
         Fact("Key", shown(conflict.idem_key, 120), mono=True),

@@ -12,7 +12,7 @@ from review.items.stories import version
 from review.jsonvalue import MISSING
 from review.marks import Segment
 from review.merge import Line, Outcome, Pick, default_picks, outcome, read_picks
-from review.text import listed, shown
+from review.text import actor, listed, shown
 
 _HIDDEN = (Segment("••••"),)
 
@@ -65,10 +65,8 @@ def field_part(conflict: Conflict, ground: Ground) -> FieldPart:
 
 
 def _columns(conflict: Conflict, now: RecordHistory | None, found: str) -> tuple[Column, ...]:
-    workflow = shown(conflict.workflow, 60)
-    writer = (
-        f"by {shown(now.by_workflow or '(direct SQL)', 60)}" if now else "as the loser found it"
-    )
+    workflow = actor(conflict.workflow, 60)
+    writer = f"by {actor(now.by_workflow or '(sql)', 60)}" if now else "as the loser found it"
     return (
         Column(f"Read · {version(conflict.version_read)}", f"what {workflow} saw"),
         Column("Attempted", f"by {workflow}", conflict.created_at),
@@ -81,7 +79,7 @@ def _after(conflict: Conflict, found: str, written: Outcome | None) -> str:
     if written is None or not written.changes:
         return f"nothing; stays at {version(found)}"
     if conflict.external:
-        return f"told to {shown(conflict.workflow, 60)}"
+        return f"told to {actor(conflict.workflow, 60)}"
     after = f" → v{int(found) + 1}" if found.isdigit() else ""
     return f"at {version(found)}{after}"
 
@@ -133,7 +131,7 @@ def two_sided(conflict: Conflict, labels: tuple[str, str], *, allowed: bool) -> 
     arrived = side(text_of(conflict, "attempted"), wrapped=True)
     base = stored.value if stored.usable else MISSING
     comparison = compare(base, arrived.value, base)
-    workflow = shown(conflict.workflow, 60)
+    workflow = actor(conflict.workflow, 60)
     part = FieldPart(
         columns=(Column(labels[0]), Column(labels[1], f"by {workflow}", conflict.created_at)),
         rows=tuple(FieldRow(row, None, None) for row in comparison.rows),

@@ -14,11 +14,11 @@ from ledger.models.base import GuardedModel
 from review.items import reading, standing, timeline
 from review.items.offers import User, needs_of, offer
 from review.items.page import Chip, Fact, ItemPage, Payload
-from review.items.stories import bold
+from review.items.stories import bold, bold_actor
 from review.jsonvalue import PREVIEW_LIMIT, Preview
 from review.rights import VIEW_PAYLOAD
 from review.sources import SOURCES
-from review.text import counted, shown
+from review.text import actor, counted, shown
 
 MODELS: Mapping[str, type[GuardedModel]] = {
     "failed_job": FailedJob,
@@ -85,13 +85,13 @@ def _failed(row: FailedJob) -> tuple[str, SafeString, list[Fact]]:
     node = format_html(" at the node {}", bold(row.error_node)) if row.error_node else ""
     story = format_html(
         "{} failed{} with: {}. It was retried {} and is not retried by itself any more.",
-        bold(row.workflow_name),
+        bold_actor(row.workflow_name),
         node,
         bold(shown(row.error_message or "no message", 300)),
         counted(row.retry_count, "time"),
     )
     return (
-        f"{shown(row.workflow_name, 80)}: {shown(row.error_message or 'failed', 120)}",
+        f"{actor(row.workflow_name, 80)}: {shown(row.error_message or 'failed', 120)}",
         story,
         [
             Fact("State", row.state),
@@ -109,7 +109,7 @@ def _job(row: Job) -> tuple[str, SafeString, list[Fact]]:
     story = format_html(
         "This job of {} is due and no worker takes it. {} Start its worker, or see whether the "
         "workflow that should take it is active.",
-        bold(row.workflow),
+        bold_actor(row.workflow),
         "It may have been sent before." if row.first_marked_at else "Nothing was sent.",
     )
     return (
@@ -117,7 +117,7 @@ def _job(row: Job) -> tuple[str, SafeString, list[Fact]]:
         story,
         [
             Fact("State", row.state),
-            Fact("Workflow", shown(row.workflow, 80)),
+            Fact("Workflow", actor(row.workflow, 80)),
             Fact("Provider", shown(row.provider, 80)),
             Fact("Key", shown(row.idem_key, 120), mono=True),
             Fact("Due", at=row.run_after),
@@ -132,12 +132,12 @@ def _batch(row: BatchRun) -> tuple[str, SafeString, list[Fact]]:
     story = format_html(
         "The import of {} {} after {}. Starting it again resumes at its cursor; nothing is done "
         "twice.",
-        bold(row.workflow_name),
+        bold_actor(row.workflow_name),
         what,
         counted(row.items_processed, "item"),
     )
     return (
-        f"Import of {shown(row.workflow_name, 80)} {what}",
+        f"Import of {actor(row.workflow_name, 80)} {what}",
         story,
         [
             Fact("Status", row.status),
@@ -179,12 +179,12 @@ def _run(row: Run) -> tuple[str, SafeString, list[Fact]]:
     story = format_html(
         "This run of {} is past what can be decided by itself. {} It is left running here, because "
         "nothing proves that it ended. {}",
-        bold(row.workflow),
+        bold_actor(row.workflow),
         asked,
         shown(row.operator_note or "", 300),
     )
     return (
-        f"{shown(row.workflow, 80)}: a run nobody can account for",
+        f"{actor(row.workflow, 80)}: a run nobody can account for",
         story,
         [
             Fact("Status", row.status),
@@ -205,8 +205,8 @@ def _idem(row: Idem) -> tuple[str, SafeString, list[Fact]]:
             "The key {} was taken by {} and nothing was done under it since. No job belongs to it. "
             "It ends when {} writes under it, or when the last item about it is abandoned.",
             bold(row.idem_key),
-            bold(row.workflow),
-            bold(row.workflow),
+            bold_actor(row.workflow),
+            bold_actor(row.workflow),
         )
         title = "a key is pending and nobody works on it"
     else:
@@ -222,7 +222,7 @@ def _idem(row: Idem) -> tuple[str, SafeString, list[Fact]]:
         [
             Fact("Status", row.status),
             Fact("Effect", shown(row.effect, 80)),
-            Fact("Workflow", shown(row.workflow, 80)),
+            Fact("Workflow", actor(row.workflow, 80)),
             Fact("Claimed", at=row.claimed_at),
             Fact("Kept until", at=row.retain_until),
         ],

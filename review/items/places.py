@@ -10,7 +10,7 @@ from review.items.page import FieldPart, Proposal
 from review.items.stories import record_of, version
 from review.policy import policies
 from review.rights import VIEW_PAYLOAD
-from review.text import listed, shown
+from review.text import actor, listed, shown
 from review.verbs import AS_SHOWN
 
 
@@ -28,7 +28,7 @@ def places(
 
     own is who proposed what waits: somebody else confirms it.
     """
-    workflow, record = shown(conflict.workflow, 60), record_of(conflict)
+    workflow, record = actor(conflict.workflow, 60), record_of(conflict)
     at = part.version_now if part else version(conflict.version_found)
     told = f" {workflow} is told so." if conflict.external else ""
     words = {

@@ -13,7 +13,7 @@ from django.db.models.functions import Cast, Left, Length
 from ledger.models import Conflict, FieldOwnership, Job, PayloadBody, RecordHistory, Target
 from review.items.page import Payload, Version
 from review.jsonvalue import MISSING, PREVIEW_LIMIT, Preview, UnreadableError, parse, pretty
-from review.text import listed, shown, visible
+from review.text import actor, listed, shown, visible
 
 # One side of a compare: more than any record a person compares by eye.
 SIDE_LIMIT = 262_144
@@ -106,7 +106,7 @@ def history(target: str, record_key: str, after: str | None) -> list[Version]:
     return [
         Version(
             str(row.revision),
-            shown(row.by_workflow or "(direct SQL)", 80),
+            actor(row.by_workflow or "(sql)", 80),
             listed([shown(name, 60) for name in row.changed], most=6) or "nothing",
             row.at,
         )

@@ -18,7 +18,7 @@ from review.items.reading import json_text, side, text_of
 from review.items.sends import class_name
 from review.items.stories import what, why
 from review.models import QueueItem
-from review.text import counted, shown
+from review.text import actor, counted, shown
 
 # What an item is called, why it waits, and short labels.
 type Told = tuple[str, str, tuple[str, ...]]
@@ -85,7 +85,7 @@ def _failed(ids: list[str]) -> dict[str, Told]:
     )
     return {
         str(row.pk): (
-            shown(row.workflow_name, 80)
+            actor(row.workflow_name, 80)
             + (f" · node “{shown(row.error_node, 60)}”" if row.error_node else ""),
             " · retried ".join(
                 (shown(row.error_message or "no message", 160), counted(row.retry_count, "time"))
@@ -101,7 +101,7 @@ def _jobs(ids: list[str]) -> dict[str, Told]:
     return {
         row.pk: (
             f"{shown(row.effect, 60)} · {shown(row.idem_key, 80)}",
-            f"due, and no worker of {shown(row.workflow, 60)} takes it",
+            f"due, and no worker of {actor(row.workflow, 60)} takes it",
             (),
         )
         for row in rows
@@ -112,7 +112,7 @@ def _batches(ids: list[str]) -> dict[str, Told]:
     rows = BatchRun.objects.filter(pk__in=ids).only("workflow_name", "status", "items_processed")
     return {
         str(row.pk): (
-            f"import of {shown(row.workflow_name, 80)}",
+            f"import of {actor(row.workflow_name, 80)}",
             " after ".join(
                 (
                     "failed" if row.status == "failed" else "stalled",
@@ -150,7 +150,7 @@ def _runs(ids: list[str]) -> dict[str, Told]:
     )
     return {
         str(row.pk): (
-            f"run of {shown(row.workflow, 80)}",
+            f"run of {actor(row.workflow, 80)}",
             f"engine says {shown(row.engine_status, 40)}"
             if row.engine_status
             else "the engine cannot be asked: no execution is known"

@@ -48,6 +48,7 @@ def send_part(
             settle_until=job.settle_until,
             dominated=bool(workflow and workflow.sends_dominated),
             holder=holder,
+            decided=job.state != "review",
         ),
         [
             Piece(

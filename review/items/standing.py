@@ -25,7 +25,7 @@ from review.items import reading, sends
 from review.items.offers import Places
 from review.items.page import Decided
 from review.sources import SOURCES
-from review.text import shown
+from review.text import actor, shown
 
 # The operation that ends an item of a source.
 OPERATIONS: Mapping[str, str] = {
@@ -117,7 +117,7 @@ def _job(row: Job, _now: datetime) -> Standing:
         "abandoned": "The job is abandoned.",
     }.get(row.state, "")
     sent = ", though it may have been sent before" if row.first_marked_at else ""
-    return Standing(closed, {"workflow": shown(row.workflow, 60), "sent": sent})
+    return Standing(closed, {"workflow": actor(row.workflow, 60), "sent": sent})
 
 
 def _batch(row: BatchRun, now: datetime) -> Standing:
@@ -134,7 +134,7 @@ def _batch(row: BatchRun, now: datetime) -> Standing:
     elif row.lease_expires_at and row.lease_expires_at > now:
         forbidden["mark_failed"] = "Its worker gave a sign of life and still holds it."
     cursor = f"cursor {shown(row.last_cursor, 60)}" if row.last_cursor else "the beginning"
-    return Standing(closed, {"workflow": shown(row.workflow_name, 60), "cursor": cursor}, forbidden)
+    return Standing(closed, {"workflow": actor(row.workflow_name, 60), "cursor": cursor}, forbidden)
 
 
 def _outbox(row: OutboxMessage, _now: datetime) -> Standing:

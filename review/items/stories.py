@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 
 from ledger.models import Conflict
 from review.items.page import Version
-from review.text import listed, ordinal, shown
+from review.text import actor, listed, ordinal, shown
 
 _NAME_LIMIT = 80
 
@@ -19,6 +19,11 @@ _NAME_LIMIT = 80
 def bold(value: object) -> SafeString:
     """Set a stored name off, isolated from the direction of the text around it."""
     return format_html("<b><bdi>{}</bdi></b>", shown(value, _NAME_LIMIT))
+
+
+def bold_actor(value: object) -> SafeString:
+    """Set off who acted, in plain words where it is nobody's workflow."""
+    return format_html("<b><bdi>{}</bdi></b>", actor(value, _NAME_LIMIT))
 
 
 def bold_list(values: list[str]) -> SafeString:
@@ -93,7 +98,7 @@ class Story:
     def wanted(self) -> SafeString:
         """Say who wanted to change what."""
         what = bold_list(self.fields) if self.fields else format_html("{}", "the record")
-        return format_html("{} wanted to change {}", bold(self.conflict.workflow), what)
+        return format_html("{} wanted to change {}", bold_actor(self.conflict.workflow), what)
 
 
 def _stale(story: Story) -> SafeString:
@@ -114,10 +119,14 @@ def _why_asked(conflict: Conflict) -> str:
     if conflict.external:
         return "the workflow found it out itself and posted it here for a person."
     if conflict.sensitive:
-        return "a sensitive field is never retried by itself, so a person decides."
+        return f"a sensitive field is never retried by itself, so {_asked(conflict)}."
     if conflict.attempt > 1:
-        return f"this is the {ordinal(conflict.attempt)} attempt, so a person decides."
-    return "nobody came back to try again, so a person decides."
+        return f"this is the {ordinal(conflict.attempt)} attempt, so {_asked(conflict)}."
+    return f"nobody came back to try again, so {_asked(conflict)}."
+
+
+def _asked(conflict: Conflict) -> str:
+    return "a person was asked" if conflict.resolved_at else "a person decides"
 
 
 def _rule(story: Story) -> SafeString:
@@ -143,7 +152,7 @@ def _move(story: Story) -> SafeString:
         return format_html(
             "{} wanted to move {} from {} to {}. The table of allowed moves has no such step, "
             "even from a fresh read. Nothing was written.",
-            bold(story.conflict.workflow),
+            bold_actor(story.conflict.workflow),
             bold(record_of(story.conflict)),
             bold(moves[0]),
             bold(moves[1]),
@@ -164,12 +173,12 @@ def _lost_record(story: Story) -> SafeString:
 def _send(story: Story) -> SafeString:
     facts = story.facts
     return format_html(
-        "{} {} {} through {}, and no answer was recorded. A second send might repeat it, so a "
-        "person decides.",
-        bold(story.conflict.workflow),
+        "{} {} {} through {}, and no answer was recorded. A second send might repeat it, so {}.",
+        bold_actor(story.conflict.workflow),
         "may have sent" if facts.get("marked") else "was about to send",
         bold(facts.get("effect_title") or story.conflict.effect),
         bold(facts.get("provider") or "an unknown provider"),
+        _asked(story.conflict),
     )
 
 
@@ -178,14 +187,14 @@ def _missing_key(story: Story) -> SafeString:
         return format_html(
             "{} posted something that could not be read. Nothing is sent or written from it; the "
             "bytes are kept here as they came.",
-            bold(story.conflict.workflow),
+            bold_actor(story.conflict.workflow),
         )
     path = story.facts.get("path")
     lost = format_html(" ({} is missing or blank)", bold(path)) if path else ""
     return format_html(
         "{} brought an item from which no key can be made{}. Without a key nothing is sent or "
         "written; the item is parked here with all it carried.",
-        bold(story.conflict.workflow),
+        bold_actor(story.conflict.workflow),
         lost,
     )
 
@@ -202,7 +211,7 @@ def _payload(story: Story) -> SafeString:
     return format_html(
         "{} brought {} again with other content than the first time. The first content stands; "
         "the new one was not applied.",
-        bold(story.conflict.workflow),
+        bold_actor(story.conflict.workflow),
         bold(story.conflict.idem_key),
     )
 
@@ -211,7 +220,7 @@ def _result(story: Story) -> SafeString:
     return format_html(
         "{} finished {} a second time with another result. The first result is stored and is what "
         "every redelivery gets.",
-        bold(story.conflict.workflow),
+        bold_actor(story.conflict.workflow),
         bold(story.conflict.idem_key or story.conflict.job_id),
     )
 
@@ -236,7 +245,7 @@ _STORIES: Mapping[str, Callable[[Story], SafeString]] = {
 
 def why(conflict: Conflict, facts: Mapping[str, Any]) -> str:
     """Say in a few words, for a row of the queue, why this waits."""
-    workflow = shown(conflict.workflow, 60)
+    workflow = actor(conflict.workflow, 60)
     if conflict.kind == "stale_version":
         found = version(conflict.version_found)
         read = version(conflict.version_read)

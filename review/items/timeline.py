@@ -10,9 +10,9 @@ from django.utils.safestring import SafeString
 
 from ledger.models import AuditEvent, Conflict
 from review.items.page import Entry, Version
-from review.items.stories import bold, version
+from review.items.stories import bold, bold_actor, version
 from review.reasons import in_words
-from review.text import shown
+from review.text import actor, shown
 
 # Rows of one timeline; more are one click away in the audit list.
 LIMIT = 60
@@ -152,7 +152,7 @@ def _tone(outcome: str) -> str:
 
 def _sentence(row: AuditEvent) -> SafeString:
     won, tried = _OPERATIONS.get(row.op, (shown(row.op, 60), f"tried {shown(row.op, 60)}"))
-    actor = bold(_MACHINES.get(row.actor_kind, row.actor))
+    actor = bold_actor(_MACHINES.get(row.actor_kind, row.actor))
     if row.outcome == "replay":
         return format_html("{} {} again and got the stored answer", actor, won)
     if row.outcome in _GOOD:
@@ -173,7 +173,7 @@ def _reason(row: AuditEvent) -> str:
 def _more(row: AuditEvent) -> str:
     parts = [
         _reason(row),
-        shown(row.actor, 80) if row.actor_kind in _MACHINES else "",
+        actor(row.actor, 80) if row.actor_kind in _MACHINES else "",
         f"execution {shown(row.execution_id, 40)}" if row.execution_id else "",
         f"attempt {row.attempt}" if row.attempt and row.attempt > 1 else "",
     ]

@@ -124,3 +124,16 @@ def test_where_nobody_else_may_approve_it_is_said(proposal):
     )
     desk.person("anna", "approver")
     assert "Nobody but the proposer" not in otto.get(item_url("conflict", proposal)).text
+
+
+def test_a_decided_send_tells_the_decided_story(lab):
+    """No next step and no question stands on a page whose item is closed."""
+    number = losses.unknown_send(lab)
+    olga = client_of("olga", "operator")
+    assert "so a person decides" in olga.get(item_url("conflict", number)).text
+    form = form_of(number, "landed", provider_ref="r-1")
+    olga.post(f"/admin/queue/conflict/{number}/resolve/", form)
+    page = olga.get(item_url("conflict", number)).text
+    assert "so a person was asked" in page
+    assert "a person decides" not in page
+    assert "Close it as landed" not in page

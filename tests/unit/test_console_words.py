@@ -152,3 +152,18 @@ def test_lists_and_counts_read_like_sentences():
         "21st",
         "22nd",
     ]
+
+
+@pytest.mark.parametrize(
+    ("stored", "named"),
+    [
+        ("(native)", "the native worker"),
+        ("(sql)", "a raw SQL statement"),
+        ("login ana", "a direct database login (ana)"),
+        ("billing", "billing"),
+        (None, ""),
+    ],
+)
+def test_who_acted_is_named_in_plain_words(stored, named):
+    """No code word of the ledger stands where a person's or workflow's name belongs."""
+    assert text.actor(stored) == named
