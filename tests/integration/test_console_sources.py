@@ -168,7 +168,7 @@ def test_a_dead_letter_of_an_event_enters_it(shop, olga):
     """A letter without a job makes the job its event never became."""
     item_id = waiting.dead_letter_of_an_event(shop)
     assert "Enters the event under its key" in olga.get(item_url("failed_job", item_id)).text
-    assert "<strong>Done</strong>" in decide(olga, "failed_job", item_id, "resend").text
+    assert "<strong>Entered</strong>" in decide(olga, "failed_job", item_id, "resend").text
     assert Job.objects.get(pk=FailedJob.objects.get(pk=item_id).job_id).state == "queued"
 
 
