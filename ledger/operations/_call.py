@@ -80,11 +80,32 @@ def _rows(statement: sql.Composable, values: list[Any]) -> tuple[list[str], list
     if connection.in_atomic_block:
         raise GuardBypassedError("operations run in autocommit, never inside a transaction")
     try:
-        with connection.cursor() as cursor:
-            cursor.execute(statement, values)
-            return [column.name for column in cursor.description], cursor.fetchall()
+        return _execute(statement, values)
+    except (DatabaseError, InterfaceError) as error:
+        if not _was_cut(error):
+            raise _translate(error) from error
+        connection.close()
+    # Nobody can tell whether it was committed before the connection broke, and every operation may
+    # be repeated: asked once more, the ledger says what became of it.
+    try:
+        return _execute(statement, values)
     except (DatabaseError, InterfaceError) as error:
         raise _translate(error) from error
+
+
+def _execute(
+    statement: sql.Composable, values: list[Any]
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return [column.name for column in cursor.description], cursor.fetchall()
+
+
+def _was_cut(error: Exception) -> bool:
+    """Say whether the connection broke under a statement that was sent."""
+    session = connection.connection
+    broke = isinstance(error, OperationalError | InterfaceError)
+    return broke and session is not None and bool(session.closed)
 
 
 def _translate(error: Exception) -> LedgerError:

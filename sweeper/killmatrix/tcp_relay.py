@@ -70,23 +70,25 @@ class TcpRelay(LoopbackServer):
         self.upstream = (parts.hostname, parts.port or port)
         self.mode, self.keep_bytes = mode, keep_bytes
         self.journal = Journal(log)
-        self._armed: deque[Fault] = deque(maxlen=MOST_ARMED)
+        self._armed: deque[tuple[Fault, bytes]] = deque(maxlen=MOST_ARMED)
         self._lock = threading.Lock()
         last = self.journal.entries[-1]["id"] if self.journal.entries else 0
         self._numbers = itertools.count(last + 1)
         self.connection_numbers = itertools.count(1)
         super().__init__(address, _Connection)
 
-    def arm(self, fault: Fault, times: int = 1) -> None:
-        """Let this happen to the next exchanges."""
-        self._armed.extend([fault] * times)
+    def arm(self, fault: Fault, times: int = 1, *, within: bytes = b"") -> None:
+        """Let this happen to the next exchanges whose request begins with a piece that has this."""
+        self._armed.extend([(fault, within)] * times)
 
-    def next_fault(self, usual: Fault) -> Fault:
-        """Return the fate of one exchange and use up what was armed."""
-        try:
-            return self._armed.popleft()
-        except IndexError:
-            return usual
+    def next_fault(self, usual: Fault, request: bytes) -> Fault:
+        """Return the fate of one exchange and use up what was armed for it."""
+        with self._lock:
+            for armed in self._armed:
+                if armed[1] in request:
+                    self._armed.remove(armed)
+                    return armed[0]
+        return usual
 
     def record(self, entry: dict[str, Any]) -> None:
         """Write one line of the log."""
@@ -150,7 +152,7 @@ class _Connection(BaseRequestHandler):
             return bool(reply)
         asked = self._framing.asked(data)
         if self._exchange is None and not self._framing.exempt:
-            self._exchange = _Exchange(self.server.next_fault(self._mode))
+            self._exchange = _Exchange(self.server.next_fault(self._mode, data))
         exchange = self._exchange
         if exchange:
             exchange.request_bytes += len(data)

@@ -230,6 +230,18 @@ def test_postgresql_log_ins_are_no_exchanges(database: TcpRelay) -> None:
     ]
 
 
+def test_what_is_armed_can_wait_for_one_request(database: TcpRelay) -> None:
+    """A program asks other things before; its other connections go on."""
+    database.arm(Fault.DROP_AFTER, within=b"the one")
+    with through(database) as session, through(database) as other:
+        session.execute("SELECT 'another'")
+        with pytest.raises(psycopg.OperationalError):
+            other.execute("SELECT 'the one'")
+        session.execute("SELECT 'the one'")
+    modes = [(entry["connection"], entry["mode"]) for entry in database.journal.entries]
+    assert modes == [(1, "forward"), (2, "drop-after"), (1, "forward")]
+
+
 @pytest.mark.parametrize("fault", [Fault.DROP_AFTER, Fault.CUT_MID_REPLY])
 def test_postgresql_has_committed_before_the_cut(database: TcpRelay, fault: Fault) -> None:
     """Fifty of fifty: the caller sees an error, the row is there. Nothing after a drop before."""
