@@ -174,6 +174,18 @@ def test_merge_may_choose_among_the_fields_of_the_workflow_only(office: Office) 
     assert (row["phone"], row["plan"], row["revision"]) == ("9", "x", 3)
 
 
+@pytest.mark.parametrize("decision", ["landed", "not_landed"])
+def test_what_a_person_says_of_a_send_is_evidence(office: Office, decision: str) -> None:
+    """With their name, beside what the provider said."""
+    conflict = MAKE["unknown_send"](office)
+    said = {"statement": "asked them", "provider_ref": "ch_1"}
+    assert office.decide(conflict, decision, **said).outcome == "won"
+    job_id = office.conflict(conflict)["job_id"]
+    (row,) = [each for each in office.rows("evidence") if each["kind"] == "human_statement"]
+    assert (row["job_id"], row["source"], row["provider_ref"]) == (job_id, f"human:{ANNA}", "ch_1")
+    assert row["body"] == {"decision": decision, "statement": "asked them"}
+
+
 def test_keep_and_abandon_write_nothing(office: Office) -> None:
     """A redelivery gets the record as it is, with the other values pointed out."""
     conflict = MAKE["stale_version"](office)
