@@ -43,7 +43,9 @@ def test_a_late_mail_is_found_by_looking_again_and_closed(
     assert Job.objects.get(pk=claim.job_id).state == "review"
     page.get_by_label("What do you know? Kept as your statement").fill("the mail log has it")
     page.get_by_role("button", name="It landed").click()
-    expect(page.locator(".banner")).to_contain_text("The job is closed as done. Landed sends nothing more")
+    expect(page.locator(".banner")).to_contain_text(
+        "The job is closed as done. Landed sends nothing more"
+    )
     assert Job.objects.get(pk=claim.job_id).state == "done"
     assert lab.effects(claim) == 1
 

@@ -270,6 +270,7 @@ def test_an_overdue_key_leads_to_the_item_that_ends_it(transactional_db, owner_s
         {"decision": "resend", "lock_version": conflict.lock_version, "reason": "try again"},
     )
     owner_sql.execute("UPDATE idem SET claimed_at = now() - interval '9 days'")
+    owner_sql.execute("UPDATE conflicts SET resolved_at = now() - interval '9 days'")
     promote_conflicts(actor="test")
     key = conflict.idem_key or ""
     assert waits("key", key)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from ledger.api.snapshot import SNAPSHOT, current
 
@@ -13,8 +13,18 @@ class Command(BaseCommand):
     help = "Rewrite docs/openapi.json from the routes as they are."
     requires_system_checks = ()
 
-    def handle(self, *_args: Any, **_options: Any) -> None:
-        """Write the file."""
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take --check."""
+        parser.add_argument(
+            "--check", action="store_true", help="write nothing; fail when the file is not current"
+        )
+
+    def handle(self, *_args: Any, check: bool = False, **_options: Any) -> None:
+        """Write the file, or say that it is not current."""
+        if check:
+            if not SNAPSHOT.exists() or SNAPSHOT.read_text() != current():
+                raise CommandError("docs/openapi.json is not current; run manage.py openapi")
+            return
         SNAPSHOT.parent.mkdir(exist_ok=True)
         SNAPSHOT.write_text(current())
         self.stdout.write(f"wrote {SNAPSHOT}")
