@@ -18,12 +18,11 @@ def keys(transactional_db: None, owner_sql: psycopg.Connection, connect: Connect
     sessions = [connect(role) for role in ("n8n", "app", "owner")]
 
     def key(effect: Any, event: Any) -> Any:
-        found = {
-            session.execute("SELECT ledger.idem_key(%s, %s::jsonb)", [effect, event]).fetchone()
-            for session in sessions
-        }
-        found.add((read_value("idem_key", effect, event),))
-        ((only,),) = found  # type: ignore[misc] - one row each
+        found = {read_value("idem_key", effect, event)}
+        for session in sessions:
+            statement = "SELECT ledger.idem_key(%s, %s::jsonb)"
+            found |= set(session.execute(statement, [effect, event]).fetchone() or ())
+        (only,) = found
         return only
 
     def of(effect: Any, event: Any) -> Any:

@@ -95,6 +95,13 @@ def test_a_write_that_depends_on_nothing_that_changed_goes_on_top(office: Office
     assert (office.customer()["plan"], office.customer()["phone"]) == ("pro", "2")
 
 
+def test_a_status_that_stands_as_it_was_read_moves_on_top(office: Office) -> None:
+    """Along an allowed move, from what is there."""
+    office.change(phone="2")
+    won = office.write("e", {"status": "trial"}, workflow=OTHER, depends_on=[])
+    assert (won.outcome, won.detail) == ("won", {"rebased_from": 1})
+
+
 @pytest.mark.parametrize(
     ("changed", "changes", "depends_on"),
     [
