@@ -25,7 +25,7 @@ from tests.support.factories import (
 )
 from tests.support.races import race, race_rounds
 
-SOON = {"look_again_at": datetime.now(UTC) + timedelta(minutes=5)}
+SOON = {"look_again_at": datetime.now(UTC) + timedelta(hours=12)}
 
 # -- the table -----------------------------------------------------------------------------------
 
