@@ -60,8 +60,9 @@ CREATE TABLE public.idem_archive (
 ) PARTITION BY HASH (idem_key);
 DROP TABLE public.idem_archive_plain;
 ALTER TABLE public.idem_archive ADD CONSTRAINT idem_archive_pkey PRIMARY KEY (idem_key);
--- Keys come here in the order of their days, more or less, and are counted by day.
-CREATE INDEX idem_archive_by_day ON public.idem_archive USING brin (done_at);
+-- Keys come here in the order of their days, more or less, and are counted and forgotten by day.
+CREATE INDEX idem_archive_by_day ON public.idem_archive
+    USING brin (done_at, last_possible_retry_at);
 DO $$
 BEGIN
     FOR part IN 0..15 LOOP

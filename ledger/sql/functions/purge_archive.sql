@@ -8,6 +8,8 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 DECLARE
     v_call ledger.call := ledger.admit('purge_archive', 'sweeper', p_arg,
         '{"limit": "int:1..5000"}');
+    v_now timestamptz := clock_timestamp();
+    v_before timestamptz;
 BEGIN
     IF v_call.refused IS NOT NULL THEN
         outcome := v_call.refused;
@@ -15,13 +17,15 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
+    -- Whatever is younger than the shortest signed expiry is not even read.
+    v_before := (SELECT v_now - min(p.archive_expiry) FROM public.providers p
+                 WHERE p.archive_signed_at IS NOT NULL);
     WITH due AS (
         SELECT a.idem_key FROM public.idem_archive a
         JOIN public.effects e ON e.name = a.effect
         JOIN public.providers p ON p.name = e.provider
-        WHERE p.archive_signed_at IS NOT NULL
-            AND a.last_possible_retry_at + p.archive_expiry < clock_timestamp()
-            AND a.retain_until < clock_timestamp()
+        WHERE a.last_possible_retry_at < v_before AND p.archive_signed_at IS NOT NULL
+            AND a.last_possible_retry_at + p.archive_expiry < v_now AND a.retain_until < v_now
             AND NOT EXISTS (SELECT 1 FROM public.jobs j WHERE j.idem_key = a.idem_key)
             AND NOT ledger.key_held(a.idem_key, a.job_id)
         LIMIT coalesce((p_arg ->> 'limit')::integer, 500)
