@@ -52,7 +52,8 @@ BEGIN
                     AND p.job_id IS NULL AND p.waiting_since IS NULL AND NOT EXISTS (
                         SELECT 1 FROM public.conflicts c
                         WHERE c.idem_key = p.idem_key AND (c.state IN ('detected', 'open')
-                            OR c.resolved_at > statement_timestamp() - v_page))
+                            OR (c.state = 'resent'
+                                AND c.resolved_at > statement_timestamp() - v_page)))
                 ORDER BY p.claimed_at LIMIT v_limit)
             || ARRAY(
                 SELECT c.idem_key FROM public.conflicts c

@@ -45,6 +45,14 @@ REPEATS: dict[tuple[str, str], set[str]] = {
     ("enqueue_job", "lost_claim"): {"in_review"},
     ("mark_sending", "in_review"): {"held_by_other"},
 }
+HOLDERS = {
+    "complete_job",
+    "fail_job",
+    "heartbeat_job",
+    "mark_sending",
+    "record_receipt",
+    "release_job",
+}
 OPENED = {"stale_version", "rule_failed", "not_owner_of_field", "bad_transition", "lost_record"}
 
 
@@ -93,8 +101,10 @@ class Base(RuleBasedStateMachine):
         return row
 
     def _heard(self, operation: str, argument: Row) -> list[Row]:
+        lost = self._must_lose(operation, argument)
         rows = self.world.call(operation, argument)
         for row in rows:
+            assert not (lost and row["outcome"] == "won"), f"{operation} won, but {lost}: {row}"
             Base.answers[operation, row["outcome"]] += 1
             note(f"{operation} {argument} -> {row}")
             self.checker.told.hear(operation, row)
@@ -102,6 +112,42 @@ class Base(RuleBasedStateMachine):
                 self.checker.fold.touched(argument["job_id"])
         self.look()
         return rows
+
+    def _must_lose(self, operation: str, argument: Row) -> str | None:
+        """Say why this call may not win, as far as the rows tell."""
+        token = str(argument.get("owner_token"))
+        if operation in HOLDERS:
+            job = self.checker.jobs.get(argument["job_id"])
+            if job is None or (job["state"], job["owner_token"]) != ("claimed", token):
+                return f"its token holds nothing: {job}"
+            if operation == "mark_sending" and job["expired"]:
+                return f"its lease is over: {job}"
+        elif operation == "claim_job":
+            event = (argument["effect"], str(argument["event"]["id"]))
+            for job in self.checker.jobs.values():
+                if (job["effect"], job["event"]) == event and job["owner_token"] not in (
+                    None,
+                    token,
+                ):
+                    return None if job["expired"] else f"another holds it: {job}"
+        elif operation == "write_fields" and "depends_on" not in argument:
+            if argument["expected_revision"] != self.checker.seen["revision"]:
+                return "the record moved"
+        elif operation in ("decide_conflict", "decide_failed_job"):
+            return self._stale_page(operation, argument)
+        return None
+
+    def _stale_page(self, operation: str, argument: Row) -> str | None:
+        """Say so when a person decides on a page that shows what was."""
+        shown = argument["lock_version"]
+        if operation == "decide_conflict":
+            now = self.checker.conflicts[argument["conflict_id"]]["lock_version"]
+        else:
+            letters = self.checker.seen["letters"]
+            (now,) = [
+                row["lock_version"] for row in letters if row["id"] == argument["failed_job_id"]
+            ]
+        return None if shown == now else f"the page is old: {shown}, now {now}"
 
     def _compare(self, operation: str, argument: Row, first: Row, second: Row) -> None:
         """Hold the second answer against what is promised for a lost first one."""

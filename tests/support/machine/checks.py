@@ -120,6 +120,12 @@ class Checker:
                 done = event["after"]["state"] == "done"
                 assert not done or event["job_id"] in proven, f"closed without proof: {event}"
 
+    def what_may_have_been_sent_never_waits_for_a_worker(self) -> None:
+        """See that no queue and no dead letter offers a send that nobody can take back."""
+        for row in self.jobs.values():
+            if row["effect"] in ADVISORY and row["state"] in ("queued", "dead"):
+                assert row["first_marked_at"] is None, f"offered again after its send: {row}"
+
     # -- rows among each other -------------------------------------------------------------------
 
     def review_is_one_question(self) -> None:
@@ -261,6 +267,7 @@ CHECKS = (
     Checker.audit_tells_keys,
     Checker.audit_tells_conflicts,
     Checker.one_request_per_advisory_key,
+    Checker.what_may_have_been_sent_never_waits_for_a_worker,
     Checker.done_by_the_sweeper_is_proven,
     Checker.review_is_one_question,
     Checker.keys_go_with_their_jobs,

@@ -26,6 +26,7 @@ SELECT json_build_object(
     'jobs', (SELECT coalesce(json_agg(r), '[]') FROM (
         SELECT id, idem_key, effect, effect_version, state, version, attempts, resends, send_no,
             marker_at, first_marked_at, serial_key, created_at, waiting_since, owner_token,
+            event ->> 'id' AS event,
             lease_expires_at <= clock_timestamp() AS expired,
             ready_at <= clock_timestamp() AS due FROM jobs ORDER BY created_at, id) r),
     'keys', (SELECT coalesce(json_agg(r), '[]') FROM (
