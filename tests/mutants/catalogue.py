@@ -1,0 +1,92 @@
+"""The mutants: one guard of one database function taken away, each with the test that must notice.
+
+`<function>.toml` holds the mutants of `ledger/sql/functions/<function>.sql`. Each table is one:
+
+    [token]
+    guard = "only the holder's token ends a claim"
+    old = "AND p_job.owner_token = p_token"
+    new = ""
+    killer = "tests/statement/test_complete_job.py::test_a_stranger_completes_nothing[sql]"
+
+`old` stands in the function exactly once. Where the function's text moved on, the mutant does not
+apply any more and everything here fails until somebody looks at it again.
+"""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from ledger.local import ROOT
+
+HERE = Path(__file__).parent
+FUNCTIONS = ROOT / "ledger" / "sql" / "functions"
+BODY = "AS $$\n"
+NEUTRAL = "AS $$\n-- The same function, said with one line more.\n"
+BEHAVIOUR = ("tests/statement/", "tests/integration/")
+"""Where tests are that call operations and look at what became of the rows."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One guard taken out of one function."""
+
+    function: str
+    slug: str
+    guard: str
+    old: str
+    new: str
+    killer: str
+
+    @property
+    def name(self) -> str:
+        """Return the function and the guard that is gone."""
+        return f"{self.function}--{self.slug}"
+
+    def text(self) -> str:
+        """Return the statement that installs the function without its guard."""
+        return source(self.function).replace(self.old, self.new)
+
+    def problem(self) -> str | None:
+        """Say why it does not apply, or why its killer is no test of behaviour; None when fit."""
+        path, _, test = self.killer.partition("::")
+        name = test.partition("[")[0]
+        if (found := source(self.function).count(self.old)) != 1 or self.old == self.new:
+            return f"its old text stands {found} times in the function"
+        if not path.startswith(BEHAVIOUR):
+            return f"{self.killer!r} is no test of behaviour"
+        if not (ROOT / path).is_file() or f"def {name}(" not in (ROOT / path).read_text():
+            return f"there is no {self.killer}"
+        return None
+
+
+def load(functions: list[str] | None = None) -> list[Mutant]:
+    """Return the mutants of these functions, or all."""
+    return [
+        Mutant(path.stem, slug, **fields)
+        for path in sorted(HERE.glob("*.toml"))
+        if not functions or path.stem in functions
+        for slug, fields in tomllib.loads(path.read_text()).items()
+    ]
+
+
+def source(function: str) -> str:
+    """Return the statement that installs a function as it is."""
+    return (FUNCTIONS / f"{function}.sql").read_text()
+
+
+def neutral(function: str) -> str:
+    """Return the statement for a function that differs in its text and in nothing else."""
+    return source(function).replace(BODY, NEUTRAL, 1)
+
+
+def calls(function: str) -> set[str]:
+    """Return a function and all that it calls, directly or through others."""
+    found, waiting = set(), [function]
+    while waiting:
+        name = waiting.pop()
+        if name in found or not (FUNCTIONS / f"{name}.sql").is_file():
+            continue
+        found.add(name)
+        waiting += re.findall(r"ledger\.(\w+)\(", source(name))
+    return found

@@ -1,0 +1,42 @@
+"""Every guard of a database function is watched by a named test, which fails where it is gone.
+
+What shows without a database is seen in the daily run; the killing itself is for the full one.
+"""
+
+import subprocess
+import sys
+
+import pytest
+
+from ledger.catalog import OPERATIONS
+from ledger.local import ROOT
+from tests.mutants.catalogue import Mutant, calls, load
+
+LEAST = 40
+MUTANTS = load()
+EVERYBODYS = calls("admit")
+"""Functions that every operation begins with."""
+UNGUARDED = {"daily_report"}
+"""Operations that only read, and stop nobody."""
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_mutant_applies_and_names_a_test_that_exists(mutant: Mutant) -> None:
+    """A function that moved on takes its mutants with it; so does a test that was renamed."""
+    assert mutant.problem() is None
+
+
+def test_every_operation_has_mutants() -> None:
+    """Of its own body, or of a function it calls."""
+    assert len(MUTANTS) >= LEAST
+    mutated = {mutant.function for mutant in MUTANTS} - EVERYBODYS
+    assert {name for name in OPERATIONS if not calls(name) & mutated} == UNGUARDED
+
+
+@pytest.mark.slow
+def test_every_mutant_is_killed_by_its_test() -> None:
+    """The table of who killed whom is printed and kept in LANDED_DIR/mutants.txt."""
+    run = [sys.executable, "-m", "tests.mutants.run"]
+    done = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=False)
+    sys.stdout.write(done.stdout)
+    assert done.returncode == 0, done.stdout + done.stderr
