@@ -8,7 +8,7 @@ from hypothesis import note
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant
 
-from tests.support.factories import SHOP, SWEEPER
+from tests.support.factories import HANDLE, SHOP, SWEEPER
 from tests.support.machine.checks import Checker
 from tests.support.machine.world import ADVISORY, World
 
@@ -53,6 +53,8 @@ HOLDERS = {
     "record_receipt",
     "release_job",
 }
+MOST_ERRORS = 10
+"""Look-ups that may fail before a person is asked: the default of a provider."""
 OPENED = {"stale_version", "rule_failed", "not_owner_of_field", "bad_transition", "lost_record"}
 
 
@@ -115,27 +117,46 @@ class Base(RuleBasedStateMachine):
 
     def _must_lose(self, operation: str, argument: Row) -> str | None:
         """Say why this call may not win, as far as the rows tell."""
-        token = str(argument.get("owner_token"))
         if operation in HOLDERS:
-            job = self.checker.jobs.get(argument["job_id"])
-            if job is None or (job["state"], job["owner_token"]) != ("claimed", token):
-                return f"its token holds nothing: {job}"
-            if operation == "mark_sending" and job["expired"]:
-                return f"its lease is over: {job}"
-        elif operation == "claim_job":
-            event = (argument["effect"], str(argument["event"]["id"]))
-            for job in self.checker.jobs.values():
-                if (job["effect"], job["event"]) == event and job["owner_token"] not in (
-                    None,
-                    token,
-                ):
-                    return None if job["expired"] else f"another holds it: {job}"
-        elif operation == "write_fields" and "depends_on" not in argument:
-            if argument["expected_revision"] != self.checker.seen["revision"]:
-                return "the record moved"
-        elif operation in ("decide_conflict", "decide_failed_job"):
+            return self._fenced(operation, argument)
+        if operation == "claim_job":
+            return self._held(argument)
+        if operation == "write_fields" and "depends_on" not in argument:
+            moved = argument["expected_revision"] != self.checker.seen["revision"]
+            return "the record moved" if moved else None
+        if operation in ("decide_conflict", "decide_failed_job"):
             return self._stale_page(operation, argument)
+        return self._too_early(argument) if operation == "decide_job" else None
+
+    def _fenced(self, operation: str, argument: Row) -> str | None:
+        """Say so when a worker's token holds nothing, or no longer for a send."""
+        job = self.checker.jobs.get(argument["job_id"])
+        token = str(argument["owner_token"])
+        if job is None or (job["state"], job["owner_token"]) != ("claimed", token):
+            return f"its token holds nothing: {job}"
+        over = operation == "mark_sending" and job["expired"]
+        return f"its lease is over: {job}" if over else None
+
+    def _held(self, argument: Row) -> str | None:
+        """Say so when somebody else holds the event's job, and not too long."""
+        event = (argument["effect"], str(argument["event"]["id"]))
+        others = (None, str(argument["owner_token"]))
+        for job in self.checker.jobs.values():
+            if (job["effect"], job["event"]) == event and job["owner_token"] not in others:
+                return None if job["expired"] else f"another holds it: {job}"
         return None
+
+    def _too_early(self, argument: Row) -> str | None:
+        """Say so when a sweeper gives up on a send that may still be found."""
+        job = self.checker.jobs.get(argument["job_id"])
+        if job is None or (job["effect"], argument["decision"]) != (HANDLE, "review"):
+            return None
+        replayed = any(
+            row["kind"] == "error_replayed" and row["job_id"] == job["id"]
+            for row in self.checker.seen["evidence"]
+        )
+        waits = job["settling"] and job["lookup_errors"] < MOST_ERRORS and not replayed
+        return "its settle window is open" if waits else None
 
     def _stale_page(self, operation: str, argument: Row) -> str | None:
         """Say so when a person decides on a page that shows what was."""

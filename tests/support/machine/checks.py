@@ -121,10 +121,28 @@ class Checker:
                 assert not done or event["job_id"] in proven, f"closed without proof: {event}"
 
     def what_may_have_been_sent_never_waits_for_a_worker(self) -> None:
-        """See that no queue and no dead letter offers a send that nobody can take back."""
+        """See that no queue and no fresh claim offers a send that nobody can take back."""
         for row in self.jobs.values():
-            if row["effect"] in ADVISORY and row["state"] in ("queued", "dead"):
-                assert row["first_marked_at"] is None, f"offered again after its send: {row}"
+            if row["effect"] in ADVISORY and row["first_marked_at"]:
+                offered = row["state"] in ("queued", "dead") or (
+                    row["state"] == "claimed" and row["marker_at"] is None
+                )
+                assert not offered, f"offered again after its send: {row}"
+
+    def held_keys_stay(self) -> None:
+        """See that no key leaves while something about it is undecided or unfinished."""
+        undecided = {
+            row["idem_key"]
+            for row in self.conflicts.values()
+            if row["state"] in ("detected", "open")
+        }
+        undecided |= {
+            row["idem_key"]
+            for row in self.jobs.values()
+            if row["state"] not in ("done", "abandoned")
+        }
+        gone = {event["key"] for event in self.seen["audit"] if event["op"] == "archive_keys"}
+        assert not gone & undecided, f"archived while it was undecided: {gone & undecided}"
 
     # -- rows among each other -------------------------------------------------------------------
 
@@ -269,6 +287,7 @@ CHECKS = (
     Checker.one_request_per_advisory_key,
     Checker.what_may_have_been_sent_never_waits_for_a_worker,
     Checker.done_by_the_sweeper_is_proven,
+    Checker.held_keys_stay,
     Checker.review_is_one_question,
     Checker.keys_go_with_their_jobs,
     Checker.lanes_are_single,

@@ -8,6 +8,7 @@ from hypothesis.stateful import precondition, rule
 from tests.support import desk
 from tests.support.factories import SHOP
 from tests.support.machine.base import LOST, RECENT, Base, Row
+from tests.support.machine.world import SENSITIVE
 
 WRITERS = {
     desk.BILLING.workflow: st.fixed_dictionaries(
@@ -82,27 +83,24 @@ class People(Base):
             **more,
         )
 
-    @rule(event=st.integers(6, 8), times=st.integers(1, 3), lose=LOST)
+    @rule(event=st.integers(6, 8), times=st.integers(0, 3), lose=LOST)
     def collide(self, event: int, times: int, lose: bool) -> None:
-        """Let one workflow lose again and again to the other, each time from a fresh read."""
-        place = {"target": "customers", "record_key": "1002"}
-        for n in range(times):
+        """Let a workflow lose to the other, again and again from a fresh read, or over money."""
+        mine, other = desk.FORM.workflow, desk.BILLING.workflow
+        lost: Row = {"phone": "3", "plan": "trial"}
+        if times == 0:
+            mine, other, lost = other, mine, {SENSITIVE: 4}
+        for n in range(max(times, 1)):
             (revision,) = self.world.move("SELECT revision FROM customers")
-            for workflow, id_, changes in (
-                (desk.BILLING.workflow, f"b{revision}", {"plan": f"p{revision}"}),
-                (desk.FORM.workflow, f"w{event}", {"phone": "3", "plan": "trial"}),
-            ):
-                read = {"expected_revision": revision, "changes": changes, "event": {"id": id_}}
-                last = lose and n == times - 1
-                self.ask("write_fields", lose=last, workflow=workflow, **place, **read)
+            self._write(other, f"o{revision}", revision, {"plan": f"p{revision}"})
+            self._write(mine, f"w{event}", revision, lost, lose=lose and n == times - 1)
 
-    @rule(n=st.integers(1, 3), lose=LOST)
-    def post_conflict(self, n: int, lose: bool) -> None:
-        """Report a lost write of a store outside."""
-        given = {"attempted": {"a": n}, "base": {"a": 0}, "current": {"a": 1}, "event": {"id": n}}
-        versions = {"version_read": "1", "version_found": "2", "kind": "stale_version"}
-        place = {"target": "airtable", "record_key": f"rec{n}"}
-        self.ask("post_conflict", lose=lose, workflow=SHOP, **place, **given, **versions)
+    def _write(
+        self, workflow: str, event: str, revision: int, changes: Row, *, lose: bool = False
+    ) -> None:
+        place = {"target": "customers", "record_key": "1002", "event": {"id": event}}
+        read = {"expected_revision": revision, "changes": changes}
+        self.ask("write_fields", lose=lose, workflow=workflow, **place, **read)
 
     # -- people ----------------------------------------------------------------------------------
 
@@ -188,32 +186,34 @@ class People(Base):
 
     # -- dead letters ----------------------------------------------------------------------------
 
-    @rule(n=st.integers(1, 3), named=st.sampled_from(["nothing", "effect", "job"]), lose=LOST)
-    def post_letter(self, n: int, named: str, lose: bool) -> None:
-        """Let an error branch say what failed."""
-        more: Row = {}
-        if named == "effect":
-            more = {"effect": "charge", "event": {"id": n}}
-        elif named == "job" and (job := self.one_of(list(self.checker.jobs.values()), n)):
-            more = {"job_id": job["id"]}
-        told = {"payload": {"amount": 1}, "error_message": "it broke", "item_key": f"item{n}"}
-        self.ask("post_failed_job", lose=lose, workflow=SHOP, **told, **more)
+    @rule(n=st.integers(1, 3), what=st.sampled_from(["loss", "letter", "event", "job"]), lose=LOST)
+    def post(self, n: int, what: str, lose: bool) -> None:
+        """Report what was lost in a store outside, or what failed, as far as it is known."""
+        if what == "loss":
+            given = {"attempted": {"a": n}, "base": {"a": 0}, "current": {"a": 1}}
+            place = {"target": "airtable", "record_key": f"rec{n}", "event": {"id": n}}
+            versions = {"version_read": "1", "version_found": "2", "kind": "stale_version"}
+            self.ask("post_conflict", lose=lose, workflow=SHOP, **place, **given, **versions)
+            return
+        told: Row = {"payload": {"amount": 1}, "error_message": "it broke", "item_key": f"item{n}"}
+        if what == "event":
+            told |= {"effect": "charge", "event": {"id": n}}
+        elif what == "job" and (job := self.one_of(list(self.checker.jobs.values()), n)):
+            told["job_id"] = job["id"]
+        self.ask("post_failed_job", lose=lose, workflow=SHOP, **told)
 
-    @rule(n=RECENT, lose=LOST)
+    @rule(n=RECENT, verb=st.sampled_from(["retry", "resend", "acknowledge", "abandon"]), lose=LOST)
     @LETTERS
-    def retry_letter(self, n: int, lose: bool) -> None:
-        """Let the schedule try a dead letter again."""
+    def end_a_letter(self, n: int, verb: str, lose: bool) -> None:
+        """Let the schedule try a dead letter again, or a person end it."""
         letter = self._letter(n)
-        self.ask("retry_failed_job", lose=lose, actor="schedule", failed_job_id=letter["id"])
-
-    @rule(n=RECENT, decision=st.sampled_from(["resend", "acknowledge", "abandon"]), lose=LOST)
-    @LETTERS
-    def decide_letter(self, n: int, decision: str, lose: bool) -> None:
-        """Let a person end a dead letter."""
-        letter = self._letter(n)
-        named = {"failed_job_id": letter["id"], "lock_version": letter["lock_version"]}
-        told = {"actor": "anna", "reason": "looked", "decision": decision}
-        self.ask("decide_failed_job", lose=lose, **told, **named)
+        named = {"failed_job_id": letter["id"]}
+        if verb == "retry":
+            self.ask("retry_failed_job", lose=lose, actor="schedule", **named)
+            return
+        told = {"actor": "anna", "reason": "looked", "decision": verb}
+        version = {"lock_version": letter["lock_version"]}
+        self.ask("decide_failed_job", lose=lose, **told, **named, **version)
 
     def _letter(self, n: int) -> Row:
         found = self.one_of(self.checker.seen["letters"], n)
@@ -223,7 +223,7 @@ class People(Base):
     # -- time and ticks --------------------------------------------------------------------------
 
     @rule()
-    @precondition(lambda self: self.checker.jobs or self.checker.conflicts)
+    @precondition(lambda self: self.late())
     def promote(self) -> None:
         """Let losses nobody came back for, and work nobody takes, go to people."""
         self.world.move(
@@ -247,6 +247,15 @@ class People(Base):
         )
         self.ask("promote_conflicts", actor="schedule")
         self.checker.late_ones_are_in_the_queue()
+
+    def late(self) -> bool:
+        """Say whether there is something that could have waited too long."""
+        detected = any(row["state"] == "detected" for row in self.checker.conflicts.values())
+        alone = any(
+            row["status"] == "pending" and row["job_id"] is None
+            for row in self.checker.keys.values()
+        )
+        return detected or alone or any(row["due"] for row in self.checker.jobs.values())
 
     @rule(limit=st.sampled_from([2, 500]), purge=st.booleans())
     @precondition(lambda self: any(k["status"] == "done" for k in self.checker.keys.values()))

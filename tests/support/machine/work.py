@@ -24,8 +24,10 @@ ORDERS = st.fixed_dictionaries(
     },
 )
 HELD = precondition(lambda self: self.holds)
-TAKEN = precondition(lambda self: self.taken)
+TAKEN = precondition(lambda self: any(map(self._is_live, self.taken)))
 SAID = st.sampled_from(["found", "absent", "error"])
+DECISIONS = ["done", "requeue", "review", "wait"]
+WRONG = st.sampled_from(DECISIONS)
 LATER = "2199-01-01T00:00:00Z"
 LEASE_ENDS = (
     "UPDATE jobs SET lease_expires_at = t, claimed_at = CASE state WHEN 'claimed'"
@@ -68,21 +70,26 @@ class Work(Base):
         token = self.holds[-1]["owner_token"] if old else self.token()
         self._keep(self.ask("claim_job", lose=lose, owner_token=token, **self.worker(**order)))
 
-    @rule(order=ORDERS, then=st.sampled_from(["fall silent", "live on", "complete", "hear no"]))
-    def claim_and_send(self, order: Row, then: str) -> None:
+    @rule(order=ORDERS)
+    def send_and_fall_silent(self, order: Row) -> None:
+        """Let a worker die after its send."""
+        if mine := self._sent(order):
+            self.passed(f"{LEASE_ENDS} AND owner_token = %s", mine["owner_token"])
+
+    @rule(order=ORDERS, then=st.sampled_from(["live on", "complete", "hear no"]))
+    def send(self, order: Row, then: str) -> None:
         """Let a worker get as far as its send, and sometimes further."""
+        mine = self._sent(order)
+        if mine and then == "complete":
+            self.ask("complete_job", result={"n": 1}, **mine)
+        elif mine and then == "hear no":
+            self.ask("fail_job", effect_state="rejected", error="rejected", **mine)
+
+    def _sent(self, order: Row) -> Row | None:
         row = self.ask("claim_job", owner_token=self.token(), **self.worker(**order))
         self._keep(row)
-        if row["outcome"] != "won":
-            return
         mine = self.worker(job_id=row["job_id"], owner_token=row["owner_token"])
-        self._marked(row, mine)
-        if then == "complete":
-            self.ask("complete_job", result={"n": 1}, **mine)
-        elif then == "hear no":
-            self.ask("fail_job", effect_state="rejected", error="rejected", **mine)
-        elif then == "fall silent":
-            self.passed(f"{LEASE_ENDS} AND owner_token = %s", row["owner_token"])
+        return mine if row["outcome"] == "won" and self._marked(row, mine) else None
 
     @rule(many=st.sampled_from([0, 0, 2]), lose=LOST)
     @some(lambda job: job["due"])
@@ -185,15 +192,17 @@ class Work(Base):
         taken = self.call("take_expired_jobs", lose=lose, **self.sweeper(owner_token=self.token()))
         self.taken += [row for row in taken if row["outcome"] == "won"]
 
-    @rule(said=st.lists(SAID, min_size=3, max_size=3))
+    @rule(said=st.lists(st.one_of(SAID, WRONG), min_size=3, max_size=3))
     @some(lambda job: job["owner_token"])
     def a_night_passes(self, said: list[str]) -> None:
-        """Let every lease and window end, and the sweeper do its round."""
+        """Let every lease and window end, and the sweeper do its round, not always rightly."""
         self.passed(LEASE_ENDS)
         self.passed(WINDOWS_END)
         self.sweep(lose=False)
         for n, row in enumerate(list(self.taken)):
-            if self._is_live(row):
+            if self._is_live(row) and said[n % 3] in DECISIONS:
+                self._decide(row, said[n % 3], row["settle_until"], lose=False)
+            elif self._is_live(row):
                 self._decide_by_the_table(row, said[n % 3], lose=False)
 
     @rule(n=RECENT, said=SAID, lose=LOST)
@@ -202,8 +211,8 @@ class Work(Base):
         """Decide a taken job as the sweeper does."""
         self._decide_by_the_table(self._taken(n), said, lose=lose)
 
-    @rule(n=RECENT, action=st.sampled_from(["done", "requeue", "review", "wait"]), lose=LOST)
-    @TAKEN
+    @rule(n=RECENT, action=WRONG, lose=LOST)
+    @precondition(lambda self: self.taken)
     def decide_wrongly(self, n: int, action: str, lose: bool) -> None:
         """Decide as a broken sweeper would: the ledger must not let it send or close."""
         row = self._taken(n)

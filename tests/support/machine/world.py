@@ -11,7 +11,7 @@ from tests.support import desk
 from tests.support.database import Connect
 from tests.support.factories import BLIND, EFFECTS, FORCED, HANDLE, SHOP, make_effect, make_workflow
 
-ATTEMPTS = {FORCED: 2, HANDLE: 1, BLIND: 2}
+ATTEMPTS = {FORCED: 1, HANDLE: 2, BLIND: 2}
 SENSITIVE = "seats"
 EMPTIED = (
     "jobs, idem, idem_archive, conflicts, failed_jobs, evidence, outbox, payload_bodies,"
@@ -26,7 +26,8 @@ SELECT json_build_object(
     'jobs', (SELECT coalesce(json_agg(r), '[]') FROM (
         SELECT id, idem_key, effect, effect_version, state, version, attempts, resends, send_no,
             marker_at, first_marked_at, serial_key, created_at, waiting_since, owner_token,
-            event ->> 'id' AS event,
+            event ->> 'id' AS event, lookup_errors,
+            settle_until > clock_timestamp() AS settling,
             lease_expires_at <= clock_timestamp() AS expired,
             ready_at <= clock_timestamp() AS due FROM jobs ORDER BY created_at, id) r),
     'keys', (SELECT coalesce(json_agg(r), '[]') FROM (
