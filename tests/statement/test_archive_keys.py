@@ -147,6 +147,20 @@ def test_every_attempt_lengthens_a_keys_life(sql_shop: Shop) -> None:
     assert (key["retain_until"] - now).days >= 30
 
 
+@pytest.mark.parametrize("operation", ["claim_job", "claim_next_job", "claim_next_jobs"])
+def test_every_claim_lengthens_a_keys_life(sql_shop: Shop, operation: str) -> None:
+    """A queue that stood still for a year has keys past their life."""
+    shop = sql_shop
+    enqueued(shop)
+    grow_old(shop, 400)
+    argument = order() if operation == "claim_job" else {}
+    assert shop.run(operation, **argument).outcome == "won"
+    (key,) = shop.rows("idem")
+    (now,) = shop.owner.execute("SELECT clock_timestamp()").fetchone() or ()
+    assert (key["last_possible_retry_at"] - now).days >= 2
+    assert (key["retain_until"] - now).days >= 30
+
+
 @pytest.mark.parametrize(("retry", "replay", "days"), [(2, 30, 40), (30, 2, 40)])
 def test_a_key_lives_for_the_longer_horizon_and_a_margin(
     sql_shop: Shop, retry: int, replay: int, days: int

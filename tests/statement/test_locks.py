@@ -120,6 +120,21 @@ def test_a_result_behind_a_heartbeat_ends_the_job(world: World, connect: Connect
     assert world.shop.job(job)["state"] == "done"
 
 
+def test_a_tick_that_is_free_is_taken_by_one(world: World, connect: Connect) -> None:
+    """Two that come to the free lock read it one after the other."""
+    held = world.run("take_sweep_lock", name="sweep")
+    world.run("release_sweep_lock", name="sweep", token=held.token, succeeded=True)
+    holder = connect("owner")
+    with ThreadPoolExecutor(1) as pool:
+        with holder.transaction():
+            holder.execute("SELECT FROM sweep_locks FOR UPDATE")
+            waiting = pool.submit(world.run, "take_sweep_lock", name="sweep")
+            assert someone_waits(holder, waiting), waiting.result()
+            mine = orjson.dumps({"actor": "first", "name": "sweep"}).decode()
+            holder.execute("SELECT FROM ledger.take_sweep_lock(%s::jsonb)", [mine])
+        assert waiting.result(PATIENCE).outcome == "held_by_other"
+
+
 # -- the one order ---------------------------------------------------------------------------------
 
 
@@ -161,6 +176,21 @@ def test_who_waits_for_a_row_holds_none_that_comes_later(
         assert {row.outcome for row in waiting.result(PATIENCE)} == {case.lost}
 
 
+def test_items_of_one_call_are_locked_in_key_order(world: World, connect: Connect) -> None:
+    """Two calls with the same items in another order wait for each other, never in a circle."""
+    second, first = marked(world.shop, event=2), marked(world.shop, event=1)
+    items = [{**job.mine, "result": 1} for job in (second, first)]
+    holder, other, door = connect("owner"), connect("owner"), SqlDoor(connect)
+    row = "SELECT FROM idem WHERE idem_key = %s FOR UPDATE NOWAIT"
+    with ThreadPoolExecutor(1) as pool:
+        with holder.transaction():
+            holder.execute(row, [first.idem_key])
+            waiting = pool.submit(door.call_many, "complete_jobs", **workflow(items=items))
+            assert someone_waits(holder, waiting), waiting.result()
+            other.execute(row, [second.idem_key])
+        assert {answer.outcome for answer in waiting.result(PATIENCE)} == {"won"}
+
+
 # -- who never waits -------------------------------------------------------------------------------
 
 NEVER_WAIT = {
@@ -189,6 +219,22 @@ def test_who_never_waits_passes_locked_rows_by(
         assert not someone_waits(holder, calling)
         assert calling.result().outcome == "empty"
     assert {row.outcome for row in door.call_many(operation, **argument)} == {"won"}
+
+
+def test_a_question_that_comes_while_keys_are_picked_holds_its_key(
+    world: World, connect: Connect
+) -> None:
+    """What the archiver saw before it had the key is looked at again once it has it."""
+    argument = BY_NAME["archive_keys"].arrange(world)
+    holder, door = connect("owner"), SqlDoor(connect)
+    with ThreadPoolExecutor(1) as pool:
+        with holder.transaction():
+            holder.execute("LOCK TABLE failed_jobs IN ACCESS EXCLUSIVE MODE")
+            calling = pool.submit(door.call, "archive_keys", **argument)
+            assert someone_waits(holder, calling), calling.result()
+            asked = world.run("claim_job", **order() | {"payload": {"amount": 41}})
+            assert asked.outcome == "payload_mismatch"
+        assert calling.result(PATIENCE).outcome == "empty"
 
 
 def test_a_lane_that_somebody_just_entered_is_passed_by(world: World, connect: Connect) -> None:

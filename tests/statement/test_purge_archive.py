@@ -44,6 +44,17 @@ def test_a_signed_expiry_is_counted_from_the_last_possible_retry(shop: Shop) -> 
     assert shop.claim().outcome == "won"
 
 
+def test_each_providers_own_signature_counts(shop: Shop) -> None:
+    """That another's keys are forgotten earlier is no reason."""
+    _without_job(shop, FORCED)
+    _without_job(shop, HANDLE)
+    sign(shop, FORCED, days=80)
+    sign(shop, HANDLE, days=100)
+    assert _purge(shop).n == 1
+    (left,) = shop.rows("idem_archive")
+    assert left["effect"] == HANDLE
+
+
 def test_a_key_outlives_its_job(sql_shop: Shop) -> None:
     """A job without its key could be made a second time."""
     shop = sql_shop

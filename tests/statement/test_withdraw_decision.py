@@ -96,6 +96,14 @@ def test_what_is_due_cannot_be_taken_back(office: Office) -> None:
     assert office.conflict(conflict)["state"] == "resent"
 
 
+def test_without_an_undo_window_nothing_is_taken_back(office: Office) -> None:
+    """The policy says how long; at zero the job is due at once."""
+    office.set_policy("undo_s", 0)
+    conflict, _ = resent(office)
+    refused = office.second("withdraw_decision", conflict)
+    assert (refused.outcome, refused.detail["job_state"]) == ("bad_transition", "queued")
+
+
 def test_what_moved_on_since_cannot_be_taken_back(office: Office) -> None:
     """A worker had the job and failed; it waits again, and for something else."""
     conflict, job_id = resent(office)
