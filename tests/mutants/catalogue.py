@@ -9,18 +9,22 @@
     killer = "tests/statement/test_complete_job.py::test_a_stranger_completes_nothing[sql]"
 
 `old` stands in the function exactly once. Where the function's text moved on, the mutant does not
-apply any more and everything here fails until somebody looks at it again.
+apply any more and everything here fails until somebody looks at it again. `every_operation.toml`
+speaks of each operation that its text fits.
 """
 
 import re
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ledger.catalog import OPERATIONS
 from ledger.local import ROOT
 
 HERE = Path(__file__).parent
 FUNCTIONS = ROOT / "ledger" / "sql" / "functions"
+EVERY = "every_operation"
 BODY = "AS $$\n"
 NEUTRAL = "AS $$\n-- The same function, said with one line more.\n"
 BEHAVIOUR = ("tests/statement/", "tests/integration/")
@@ -62,12 +66,24 @@ class Mutant:
 
 def load(functions: list[str] | None = None) -> list[Mutant]:
     """Return the mutants of these functions, or all."""
-    return [
-        Mutant(path.stem, slug, **fields)
+    found = [
+        Mutant(function, slug, fields["guard"], fields["old"], fields["new"], killer)
         for path in sorted(HERE.glob("*.toml"))
-        if not functions or path.stem in functions
         for slug, fields in tomllib.loads(path.read_text()).items()
+        for function, killer in _where(path.stem, fields)
     ]
+    return [mutant for mutant in found if not functions or mutant.function in functions]
+
+
+def _where(name: str, fields: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Give the functions that a table of a file is about, and the test that must notice in each."""
+    if name != EVERY:
+        yield name, fields["killer"]
+        return
+    for operation in OPERATIONS:
+        whole = source(operation)
+        if whole.count(fields["old"]) == 1 and fields.get("beside", "") in whole:
+            yield operation, fields["killer"].format(operation=operation)
 
 
 def source(function: str) -> str:
