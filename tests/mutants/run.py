@@ -19,7 +19,8 @@ def main(functions: list[str]) -> int:
     mutants = load(functions)
     schedule = Schedule(mutants)
     tests = {mutant.killer.partition("[")[0]: None for mutant in mutants if not mutant.problem()}
-    status = pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests], [schedule])
+    plainly = ["-q", "-m", "", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    status = pytest.main([*plainly, *tests], [schedule])
     killed = sum(verdict.alive is None for verdict in schedule.verdicts)
     width = max((len(mutant.name) for mutant in mutants), default=0)
     lines = sorted(

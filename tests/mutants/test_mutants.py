@@ -10,7 +10,7 @@ import pytest
 
 from ledger.catalog import OPERATIONS
 from ledger.local import ROOT
-from tests.mutants.catalogue import Mutant, calls, load
+from tests.mutants.catalogue import HERE, calls, load
 
 LEAST = 40
 MUTANTS = load()
@@ -20,16 +20,15 @@ UNGUARDED = {"daily_report"}
 """Operations that only read, and stop nobody."""
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_a_mutant_applies_and_names_a_test_that_exists(mutant: Mutant) -> None:
+def test_each_mutant_applies_and_names_a_test_that_exists() -> None:
     """A function that moved on takes its mutants with it; so does a test that was renamed."""
-    assert mutant.problem() is None
+    assert {mutant.name: mutant.problem() for mutant in MUTANTS if mutant.problem()} == {}
 
 
 def test_every_operation_has_mutants() -> None:
-    """Of its own body, or of a function it calls."""
+    """Guards of its own, in its body or in a function it calls."""
     assert len(MUTANTS) >= LEAST
-    mutated = {mutant.function for mutant in MUTANTS} - EVERYBODYS
+    mutated = {path.stem for path in HERE.glob("*.toml")} - EVERYBODYS
     assert {name for name in OPERATIONS if not calls(name) & mutated} == UNGUARDED
 
 
