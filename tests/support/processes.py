@@ -13,12 +13,15 @@ from ledger.local import ROOT
 
 PATIENCE = 30
 """Longer than anything here takes on a busy machine; a wait that needs it is a failure."""
-ADDRESSES = ("DATABASE_URL", "DATABASE_OWNER_URL", "DJANGO_SETTINGS_MODULE")
+NOT_INHERITED = (
+    *("DATABASE_URL", "DATABASE_OWNER_URL", "DJANGO_SETTINGS_MODULE"),
+    "DJANGO_ALLOW_ASYNC_UNSAFE",  # set for the browser, whose loop runs in the tests' own thread
+)
 
 
 def environment(directory: Path, **more: str) -> dict[str, str]:
     """Return an environment in which the program keeps everything in this directory."""
-    inherited = {key: value for key, value in os.environ.items() if key not in ADDRESSES}
+    inherited = {key: value for key, value in os.environ.items() if key not in NOT_INHERITED}
     return {**inherited, "LANDED_DIR": str(directory), "PYTHONUNBUFFERED": "1", **more}
 
 
