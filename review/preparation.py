@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.conf import settings
+from django.contrib.auth.hashers import check_password
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import IntegrityError
@@ -64,12 +65,21 @@ def _static() -> str:
 
 
 def _admin() -> str:
-    """Make the first administrator; the password is shown this once."""
+    """Make the first administrator; say how to log in. The password itself is shown only once."""
     if User.objects.filter(is_superuser=True, is_active=True).exists():
-        return ""
+        return _where_kept()
     password = kept_secret(PASSWORD_FILE, lambda: secrets.token_urlsafe(12))
     try:
         User.objects.create_superuser(ADMIN, password=password)
     except IntegrityError:  # another program prepares the same database
         return ""
     return f"log in as {ADMIN} with the password {password} (kept in {state_dir() / PASSWORD_FILE})"
+
+
+def _where_kept() -> str:
+    """Say where the password is, unless the file is gone or another password holds by now."""
+    file = state_dir() / PASSWORD_FILE
+    admin = User.objects.filter(username=ADMIN, is_active=True).first()
+    if admin is None or not file.exists() or not check_password(file.read_text(), admin.password):
+        return ""
+    return f"log in as {ADMIN}; the password is in {file}"

@@ -9,7 +9,9 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 
+from review.preparation import steps
 from tests.support.processes import PATIENCE, Up, living, manage, up, wait_until
 
 STOPPED_WITHIN = 5
@@ -65,11 +67,31 @@ def test_password_is_kept_where_only_its_owner_reads_it(directory: Path, passwor
 def test_second_start_keeps_everything_and_stops_on_any_request(
     directory: Path, password: str, request_to_stop: signal.Signals
 ) -> None:
-    """Starting again makes no second administrator and loses no row."""
+    """Starting again makes no second administrator, loses no row, says where the password is."""
     with up(directory, "--no-demo", "--port", free_port()) as running:
         running.read_until(OPEN)
         assert password not in running.output
+        kept = directory / "admin-password"
+        assert f"log in as admin; the password is in {kept}\n" in running.output
         stop(running, directory, request_to_stop)
+
+
+@pytest.mark.django_db
+def test_a_password_that_does_not_hold_any_more_is_not_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is named only while what it holds lets somebody in."""
+    monkeypatch.setenv("LANDED_DIR", str(tmp_path))
+    kept = tmp_path / "admin-password"
+    (administrator,) = (step for step in steps(demo=False) if step.title == "administrator")
+    assert re.search(PASSWORD, administrator.run())
+    assert administrator.run() == f"log in as admin; the password is in {kept}"
+    admin = User.objects.get(username="admin")
+    admin.set_password("another one")
+    admin.save()
+    assert administrator.run() == ""
+    kept.unlink()
+    assert administrator.run() == ""
 
 
 def test_killed_supervisor_leaves_nothing(directory: Path, password: str) -> None:
