@@ -5,9 +5,11 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from ledger.api import api
+from review.views.icon import icon
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:review_queue")),
+    path("favicon.ico", icon),
     path("admin/", admin.site.urls),
     path("api/v1/", api.urls),
 ]
