@@ -284,7 +284,7 @@ def test_every_page_links_the_icon(shop, path):
     assert linked_icons(page.text) == [static("review/favicon.svg")]
 
 
-def test_the_icon_a_browser_asks_for_by_itself_is_the_hashed_file(client, db):
+def test_the_icon_a_browser_asks_for_by_itself_is_the_hashed_file(client, transactional_db):
     """Nobody logged in, no 404 in the log, and the strict policy covers it."""
     found = client.get("/favicon.ico")
     assert (found.status_code, found["Location"]) == (302, static("review/favicon.svg"))
