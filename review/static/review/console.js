@@ -6,13 +6,34 @@
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const typing = (target) => target.matches("input:not([type=radio], [type=checkbox]), textarea, select");
 
+  /* -- what a key could not do is said, never silent -------------------------------------------- */
+
+  const said = one("#said");
+  let quiet = 0;
+
+  function say(text) {
+    said.textContent = text;
+    clearTimeout(quiet);
+    quiet = setTimeout(() => said.replaceChildren(), 8000);
+  }
+
+  const label = (button) => [...button.childNodes].find((node) => node.nodeType === Node.TEXT_NODE).data.trim();
+  const beside = (button) => (one("p", button.closest(".verb") ?? button) ?? one("span", button.closest(".undo")))?.textContent.trim();
+
+  function refuse(button) {
+    say(`“${label(button)}” is not possible now. ${beside(button)}`);
+  }
+
   /* -- moving through rows and fields -------------------------------------------------------- */
 
   const stops = () => all(".item .what a").concat(all(".compare input[type=radio]:checked"));
 
   function move(step) {
     const places = stops();
-    if (!places.length) return;
+    if (!places.length) {
+      say("No rows or fields to move through here.");
+      return;
+    }
     const here = places.findIndex((place) => place === document.activeElement || place.closest(".item.on"));
     const next = places[Math.min(places.length - 1, Math.max(0, here + step))];
     all(".item.on").forEach((row) => row.classList.remove("on"));
@@ -26,15 +47,20 @@
   const form = one("#act");
   let armed = null;
 
+  function disarm() {
+    armed?.closest(".verb").classList.remove("armed");
+    armed = null;
+  }
+
   function arm(button) {
     const reason = one("#reason");
-    all(".verb.armed").forEach((verb) => verb.classList.remove("armed"));
-    if (!reason || button.formNoValidate) {
+    disarm();
+    if (!reason || button.form !== form || button.formNoValidate) {
       button.click();
       return;
     }
     armed = button;
-    button.closest(".verb")?.classList.add("armed");
+    button.closest(".verb").classList.add("armed");
     reason.focus();
     reason.scrollIntoView({ block: "nearest" });
   }
@@ -42,38 +68,60 @@
   one("#reason")?.addEventListener("keydown", (event) => {
     if (event.key === "Enter") {
       event.preventDefault();
-      if (armed) form.requestSubmit(armed);
+      if (!armed) say("Enter decides nothing by itself: press a button, or Escape and then its key.");
+      else if (armed.disabled) refuse(armed);
+      else form.requestSubmit(armed);
     } else if (event.key === "Escape") {
-      armed?.closest(".verb")?.classList.remove("armed");
-      armed = null;
+      disarm();
       event.target.blur();
     }
   });
 
   // A decision is sent once: the ledger would answer a second one, but nobody should have to see it.
   form?.addEventListener("submit", (event) => {
-    if (form.dataset.sent) event.preventDefault();
+    if (form.dataset.sent) {
+      event.preventDefault();
+      say("It is sent already; the answer is on its way.");
+    }
     form.dataset.sent = "yes";
   });
   addEventListener("pageshow", () => form && delete form.dataset.sent);
 
   /* -- keys ----------------------------------------------------------------------------------- */
 
+  const help = one("#help");
+  const either = (selector, act, missing) => () => (one(selector) ? act(one(selector)) : say(missing));
+
   const keys = {
     j: () => move(1),
     k: () => move(-1),
-    "/": () => one("#search")?.focus(),
-    "?": () => one("#help")?.showModal(),
-    q: () => one("#to-queue")?.click(),
+    "/": either("#search", (field) => field.focus(), "The search is on the queue; q leads there."),
+    "?": () => help.showModal(),
+    q: either("#to-queue", (link) => link.click(), "This is the queue."),
+  };
+  const verbs = {
+    r: "resolve or approve",
+    s: "resend",
+    a: "abandon or reject",
+    l: "look up again",
+    z: "take back",
   };
 
+  function verb(key) {
+    const buttons = all(`button[data-key="${key}"]`);
+    const button = buttons.find((each) => !each.disabled);
+    if (button) arm(button);
+    else if (buttons.length) refuse(buttons[0]);
+    else say(`There is nothing to ${verbs[key]} with ${key} on this page.`);
+  }
+
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || one("dialog[open]")) return;
-    const button = one(`button[data-key="${CSS.escape(event.key)}"]:not([disabled])`);
-    const act = keys[event.key] ?? (button && (() => arm(button)));
+    if (!help || help.open || typing(event.target) || event.isComposing) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const act = Object.hasOwn(keys, event.key) ? keys[event.key] : Object.hasOwn(verbs, event.key) && (() => verb(event.key));
     if (!act) return;
     event.preventDefault();
-    act();
+    if (!event.repeat || "jk".includes(event.key)) act(); // a key that is held down decides once
   });
 
   /* -- the outcome row follows the choice ----------------------------------------------------- */
@@ -94,8 +142,10 @@
     }
     all(".verb", fresh).forEach((verb, place) => {
       const own = all(".verb")[place];
-      one("button", own).disabled = one("button", verb).disabled;
-      one("button", own).className = one("button", verb).className;
+      const [button, drawn] = [one("button", own), one("button", verb)];
+      button.disabled = drawn.disabled;
+      button.className = drawn.className;
+      button.replaceChildren(...drawn.childNodes);
       one("p", own).replaceChildren(...one("p", verb).childNodes);
     });
     document.documentElement.dataset.drawn = String(Number(document.documentElement.dataset.drawn ?? 0) + 1);
