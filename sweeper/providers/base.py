@@ -30,7 +30,6 @@ MOST_SECONDS = 60.0
 
 # Driver names come from rows; only a plain module name of this package is ever imported.
 DRIVER_NAME = re.compile(r"[a-z][a-z0-9_]{0,40}")
-NOT_DRIVERS = frozenset({"base", "http_template"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +104,9 @@ class Driver(Protocol):
     def can_look_up(self, config: Config) -> bool:
         """Say whether this configuration describes a look-up."""
 
+    def check(self, config: Config) -> None:
+        """Raise ProviderRejectedError for a configuration that cannot work; call nobody."""
+
     def send(self, identity: Identity, payload: bytes, config: Config) -> SendResult:
         """Send the payload (JSON text as it was stored) once."""
 
@@ -114,7 +116,7 @@ class Driver(Protocol):
 
 def load(name: str | None) -> Driver | None:
     """Return the driver of that module name; None means nobody here can ask this provider."""
-    if name is None or not DRIVER_NAME.fullmatch(name) or name in NOT_DRIVERS:
+    if name is None or not DRIVER_NAME.fullmatch(name):
         return None
     path = f"{__package__}.{name}"
     if importlib.util.find_spec(path) is None:
@@ -161,6 +163,17 @@ def setting[T](config: Config, name: str, kind: type[T], default: T | None = Non
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise ProviderRejectedError(f"provider configuration: {name} must be a {kind.__name__}")
     return value
+
+
+def check_settings(config: Config, known: Mapping[str, type], where: str = "") -> None:
+    """Refuse a setting nobody reads, and one of the wrong type: both would be found too late."""
+    for name in config:
+        place = f"{where}.{name}" if where else name
+        if name not in known:
+            raise ProviderRejectedError(
+                f"provider configuration: {place} is no setting; known are {', '.join(known)}"
+            )
+        setting({place: config[name]}, place, known[name])
 
 
 def timeout(config: Config) -> float:

@@ -1,43 +1,53 @@
-"""Requests as data: how configuration becomes an HTTP call and an answer becomes a verdict.
+"""Requests as data: how configuration becomes an HTTP call.
 
-Shared by the drivers that speak HTTP and JSON. Placeholders are replaced, nothing is evaluated.
+Shared by the drivers that speak HTTP. Placeholders are replaced, nothing is evaluated. How the
+answers are read is in ``http_answer``.
 """
 
+import base64
+import hashlib
+import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
+from uuid import UUID, uuid5
 
 import orjson
 
-from sweeper.errors import LookupInconclusiveError, ProviderRejectedError
-from sweeper.providers.base import (
-    Absent,
-    Config,
-    Found,
-    Identity,
-    LookUp,
-    SendResult,
-    Sent,
-    secret,
-    setting,
-    timeout,
-)
+from sweeper.errors import ProviderRejectedError
+from sweeper.providers import oauth
+from sweeper.providers.base import Config, Identity, secret, setting, timeout
 from sweeper.transport import Answer, Limits, request
 
-PLACEHOLDER = re.compile(r"\{([a-z_]+)(?::([A-Z0-9_]+))?\}")
-
-# A 4xx says that the request was refused and did nothing, except where the status itself says
-# that another request may be, or have been, under way.
-DOUBTFUL_REFUSALS = frozenset({408, 409, 425})
+PLACEHOLDER = re.compile(r"\{([a-z_]+)(?::([A-Za-z0-9_]+))?\}")
 
 # What a header carries as it is; the rest of a key that holds anything else is percent-encoded.
 HEADER_SAFE = " !\"#$&'()*+,/:;<=>?@[\\]^`{|}"
 
-LONGEST_REFERENCE = 500
+# The names of effects under which {uuid} is made; any fixed one would do.
+NAMESPACE = UUID("6f1c34d4-3f0a-5c35-9d0c-5d2f4f1c8a10")
 
-# An answer worth keeping as the result of the job; the ledger stores no more inline.
-LARGEST_RESULT = 65_536
+# How a JSON payload travels: as it is, or as form fields (lists as a[0]=, or as a= repeated).
+ENCODINGS = {
+    "json": "application/json",
+    "form": "application/x-www-form-urlencoded",
+    "form_repeated": "application/x-www-form-urlencoded",
+}
+
+# Every setting of a request and its type; the readers of answers add theirs.
+REQUEST: Mapping[str, type] = {"url": str, "method": str, "headers": dict}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call, ready to be made."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes | None = None
 
 
 def call(
@@ -50,16 +60,68 @@ def call(
     headers: Mapping[str, str] | None = None,
 ) -> Answer:
     """Make the call one section of the configuration describes."""
-    wanted = setting(section, "headers", dict, {})
-    filled = {name: fill(str(text), identity, secrets=True) for name, text in wanted.items()}
-    return request(
-        setting(section, "method", str, method),
-        fill(setting(section, "url", str), identity, encode=lambda text: quote(text, safe="")),
-        headers={**filled, **(headers or {})},
-        body=body,
+
+    def token() -> str:
+        return oauth.token(config)
+
+    ready = render(section, identity, method=method, body=body, headers=headers, token=token)
+    answer = request(
+        ready.method,
+        ready.url,
+        headers=ready.headers,
+        body=ready.body,
         allow_private=setting(config, "allow_private", list, []),
         limits=Limits(seconds=timeout(config)),
     )
+    if answer.status == 401:
+        oauth.forget(config)
+    return answer
+
+
+def render(
+    section: Config,
+    identity: Identity,
+    *,
+    method: str,
+    body: bytes | None = None,
+    headers: Mapping[str, str] | None = None,
+    read_secret: Callable[[str], str] = secret,
+    token: Callable[[], str] = str,
+) -> Request:
+    """Fill the templates of one section; nothing leaves this machine."""
+    wanted = setting(section, "headers", dict, {})
+    filled = {
+        name: fill(str(text), identity, hidden=Hidden(read_secret, token))
+        for name, text in wanted.items()
+    }
+    if body is None and "body" in section:
+        body = orjson.dumps(fill_document(setting(section, "body", dict), identity))
+        method, filled = "POST", {"Content-Type": "application/json", **filled}
+    return Request(
+        setting(section, "method", str, method),
+        fill(setting(section, "url", str), identity, encode=lambda text: quote(text, safe="")),
+        {**filled, **(headers or {})},
+        body,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """Where what only headers may carry comes from."""
+
+    secret: Callable[[str], str]
+    token: Callable[[], str]
+
+    def value(self, name: str, argument: str | None) -> str | None:
+        """Return {env:NAME}, {basic:NAME} (the secret is "user:password") or {token}."""
+        match name, argument:
+            case "env", str(variable):
+                return self.secret(variable)
+            case "basic", str(variable):
+                return base64.b64encode(self.secret(variable).encode()).decode("ascii")
+            case "token", None:
+                return self.token()
+        return None
 
 
 def fill(
@@ -67,19 +129,53 @@ def fill(
     identity: Identity,
     *,
     encode: Callable[[str], str] = str,
-    secrets: bool = False,
+    hidden: Hidden | None = None,
 ) -> str:
-    """Replace {provider_key}, {handle}, {job_id} and, in headers only, {env:NAME}."""
+    """Replace what stands in braces: the identity's forms and, in headers, secrets."""
 
     def value(match: re.Match[str]) -> str:
-        name, variable = match.groups()
-        if name == "env" and variable and secrets:
-            return secret(variable)
-        if variable is None and name in ("provider_key", "handle", "job_id"):
-            return encode(getattr(identity, name))
+        name, argument = match.groups()
+        known = identity_value(identity, name, argument)
+        if known is not None:
+            return encode(known)
+        if hidden is not None and (kept := hidden.value(name, argument)) is not None:
+            return kept
         raise ProviderRejectedError(f"unknown placeholder {match[0]} in provider configuration")
 
     return PLACEHOLDER.sub(value, text)
+
+
+def identity_value(identity: Identity, name: str, argument: str | None) -> str | None:
+    """Return one form of an effect's identity, each the same on every attempt.
+
+    ``message_id`` is the handle without its brackets; ``digest`` the SHA-256 of the key in hex, of
+    which ``digest:N`` keeps the first N letters; ``uuid`` a UUID made from the key: for providers
+    that take no key longer than this, or in no other form.
+    """
+    match name, argument:
+        case (("provider_key" | "handle" | "job_id"), None):
+            return str(getattr(identity, name))
+        case "message_id", None:
+            return identity.handle.removeprefix("<").removesuffix(">")
+        case "digest", None:
+            return hashlib.sha256(identity.provider_key.encode()).hexdigest()
+        case "digest", str(length) if length.isdecimal() and 16 <= int(length) <= 64:
+            return hashlib.sha256(identity.provider_key.encode()).hexdigest()[: int(length)]
+        case "uuid", None:
+            return str(uuid5(NAMESPACE, identity.provider_key))
+    return None
+
+
+def fill_document(document: Any, identity: Identity) -> Any:
+    """Fill every text of a JSON document; what is filled in can break out of nothing."""
+    match document:
+        case str():
+            return fill(document, identity)
+        case dict():
+            return {name: fill_document(value, identity) for name, value in document.items()}
+        case list():
+            return [fill_document(value, identity) for value in document]
+    return document
 
 
 def header_value(key: str) -> str:
@@ -89,20 +185,32 @@ def header_value(key: str) -> str:
     return quote(key, safe=HEADER_SAFE)
 
 
+def encode_payload(payload: bytes, section: Config, identity: Identity) -> tuple[bytes, str]:
+    """Return the body of a send with the members that carry its identity, and its media type."""
+    encoding = setting(section, "encoding", str, "json")
+    if encoding not in ENCODINGS:
+        raise ProviderRejectedError(f"encoding is one of {', '.join(ENCODINGS)}")
+    body = add_members(payload, setting(section, "add", dict, {}), identity)
+    if encoding != "json":
+        body = as_form(body, repeat=encoding == "form_repeated")
+    return body, ENCODINGS[encoding]
+
+
 def add_members(payload: bytes, members: Config, identity: Identity) -> bytes:
     """Put members at the front of a JSON object and leave every other byte as it was stored.
 
     Parsing and writing it anew could change a number. A payload that already has the member with
-    another value is refused: it would be unclear which one the provider reads.
+    another value is refused: it would be unclear which one the provider reads. A member that is an
+    object may be there already if it holds at least what would be added.
     """
-    wanted = {name: fill(str(text), identity) for name, text in members.items()}
+    wanted = {name: fill_document(value, identity) for name, value in members.items()}
     if not wanted:
         return payload
     document = parse(payload)
     if not isinstance(document, dict):
         raise ProviderRejectedError("the payload is not a JSON object, nothing can be added to it")
     for name, value in wanted.items():
-        if document.get(name, value) != value:
+        if name in document and not _holds(document[name], value):
             raise ProviderRejectedError(f"the payload has another {name!r} already")
     missing = {name: value for name, value in wanted.items() if name not in document}
     if not missing:
@@ -110,6 +218,13 @@ def add_members(payload: bytes, members: Config, identity: Identity) -> bytes:
     rest = payload.lstrip()[1:]
     comma = b"," if document else b""
     return orjson.dumps(missing)[:-1] + comma + rest
+
+
+def _holds(value: Any, wanted: Any) -> bool:
+    """Say whether a value has everything that is wanted, at any depth."""
+    if isinstance(value, dict) and isinstance(wanted, dict):
+        return all(name in value and _holds(value[name], each) for name, each in wanted.items())
+    return bool(value == wanted)
 
 
 def parse(text: bytes) -> Any:
@@ -120,96 +235,27 @@ def parse(text: bytes) -> Any:
         raise ProviderRejectedError(f"the payload is not JSON: {error}") from error
 
 
-def read_send(answer: Answer, *, ref: str, replayed_header: str = "") -> SendResult:
-    """Read what a send's status proves; the body only adds the provider's reference."""
-    replayed = answer.headers.get(replayed_header.lower(), "").strip().lower() == "true"
-    document = _document(answer)
-    reference = _text(pick(document, ref))
-    if 200 <= answer.status < 300:
-        small = len(answer.body) <= LARGEST_RESULT
-        return SendResult(
-            Sent.ACCEPTED,
-            http_status=answer.status,
-            provider_ref=reference,
-            replayed=replayed,
-            result=document if small else None,
-        )
-    refused = 400 <= answer.status < 500 and answer.status not in DOUBTFUL_REFUSALS
-    return SendResult(
-        Sent.REJECTED if refused else Sent.UNKNOWN,
-        f"the provider answered {answer.status}: {_excerpt(answer.body)}",
-        http_status=answer.status,
-        replayed=replayed,
-    )
+def as_form(payload: bytes, *, repeat: bool) -> bytes:
+    """Write a JSON object as form fields; every number keeps the text it was stored with."""
+    parse(payload)
+    document = json.loads(payload, parse_int=str, parse_float=str)
+    if not isinstance(document, dict):
+        raise ProviderRejectedError("the payload is not a JSON object, it cannot be a form")
+    fields = [pair for name, value in document.items() for pair in _fields(name, value, repeat)]
+    return urlencode(fields).encode("ascii")
 
 
-def read_look_up(answer: Answer, section: Config, identity: Identity) -> LookUp:
-    """Read a look-up's answer: only a complete, well-formed one may say "absent".
-
-    ``items`` is the path of the list (empty: the document itself is the one item), ``match`` the
-    path inside an item that must equal ``equals`` byte for byte, ``ref`` the path of the
-    provider's reference, ``more`` a path that is true where the list goes on. ``state`` and
-    ``landed`` say which states of a found item are an effect.
-    """
-    if answer.status in setting(section, "absent_status", list, []):
-        return Absent(f"the provider answered {answer.status}")
-    if answer.status != 200:
-        raise LookupInconclusiveError(f"the look-up was answered with {answer.status}")
-    try:
-        document = orjson.loads(answer.whole_body())
-    except orjson.JSONDecodeError as error:
-        raise LookupInconclusiveError(f"the look-up's answer is not JSON: {error}") from error
-    path = setting(section, "items", str, "")
-    items = pick(document, path) if path else [document]
-    if not isinstance(items, list):
-        raise LookupInconclusiveError(f"the look-up's answer has no list at {path!r}")
-    expected = fill(setting(section, "equals", str, "{provider_key}"), identity)
-    match = setting(section, "match", str)
-    matches = [item for item in items if pick(item, match) == expected]
-    if not matches:
-        if "more" in section and pick(document, setting(section, "more", str)):
-            raise LookupInconclusiveError("the look-up's answer goes on; only a part was read")
-        return Absent(f"{len(items)} items, none matches")
-    return _judge(matches, section)
-
-
-def _judge(matches: list[Any], section: Config) -> LookUp:
-    """Return the first match that is an effect; a match in another state is no answer."""
-    state, landed = setting(section, "state", str, ""), setting(section, "landed", list, [])
-    ref = setting(section, "ref", str, "id")
-    for item in matches:
-        if not state or pick(item, state) in landed:
-            return Found(_text(pick(item, ref)), f"{len(matches)} matching")
-    raise LookupInconclusiveError("the provider knows it, but not in a state that counts as done")
-
-
-def pick(document: Any, path: str) -> Any:
-    """Follow a dotted path through objects and lists; None where it leads nowhere."""
-    for step in path.split("."):
-        if isinstance(document, dict):
-            document = document.get(step)
-        elif isinstance(document, list) and step.isdecimal() and int(step) < len(document):
-            document = document[int(step)]
-        else:
-            return None
-    return document
-
-
-def _document(answer: Answer) -> Any:
-    try:
-        return orjson.loads(answer.whole_body())
-    except (LookupInconclusiveError, orjson.JSONDecodeError):
-        return None
-
-
-def _text(value: Any) -> str | None:
-    """Return a reference a row can hold and a person can read."""
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        return None
-    text = str(value)
-    return text if text.isprintable() and 0 < len(text) <= LONGEST_REFERENCE else None
-
-
-def _excerpt(body: bytes) -> str:
-    text = body[:200].decode("utf-8", "replace")
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+def _fields(name: str, value: Any, repeat: bool) -> Iterator[tuple[str, str]]:
+    match value:
+        case dict():
+            for inner, each in value.items():
+                yield from _fields(f"{name}[{inner}]", each, repeat)
+        case list():
+            for place, each in enumerate(value):
+                yield from _fields(name if repeat else f"{name}[{place}]", each, repeat)
+        case bool():
+            yield name, "true" if value else "false"
+        case None:
+            yield name, ""
+        case _:
+            yield name, value

@@ -28,6 +28,7 @@ from sweeper.providers.base import (
     LookUp,
     SendResult,
     Sent,
+    check_settings,
     secret,
     setting,
     timeout,
@@ -43,6 +44,11 @@ SEVEN_BIT = policy.SMTP.clone(cte_type="7bit")
 # A mailbox holds one copy of a message, or a few; a search that gives more is no search.
 MOST_CANDIDATES = 50
 
+LINE = {"host": str, "port": int, "security": str, "username": str, "password_env": str}
+SETTINGS = {"smtp": dict, "imap": dict, "allow_private": list, "timeout_seconds": float}
+SMTP = {**LINE, "from": str, "archive_bcc": str}
+IMAP = {**LINE, "mailboxes": list}
+
 
 class Mail:
     """Send by SMTP, look up by IMAP."""
@@ -50,6 +56,19 @@ class Mail:
     def can_look_up(self, config: Config) -> bool:
         """Say whether a mailbox to search is configured."""
         return "imap" in config
+
+    def check(self, config: Config) -> None:
+        """Refuse what this driver does not know, and hosts it would not talk to."""
+        check_settings(config, SETTINGS)
+        section = setting(config, "smtp", dict)
+        check_settings(section, SMTP, "smtp")
+        setting(section, "from", str)
+        _host(section, config, 587)
+        if self.can_look_up(config):
+            section = setting(config, "imap", dict)
+            check_settings(section, IMAP, "imap")
+            setting(section, "username", str)
+            _host(section, config, 993)
 
     def send(self, identity: Identity, payload: bytes, config: Config) -> SendResult:
         """Hand the message over; only between its last byte and the reply is anything unknown."""

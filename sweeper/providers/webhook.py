@@ -5,8 +5,9 @@ with ``log_url`` (and ``log_headers``, ``log_items``, ``log_match``, ``log_equal
 ``log_more``) the provider is advisory with a handle, without it advisory and blind.
 """
 
-from sweeper.providers.base import Config, Identity, LookUp, SendResult, setting
-from sweeper.providers.http_template import add_members, call, read_look_up, read_send
+from sweeper.providers.base import Config, Identity, LookUp, SendResult, check_settings, setting
+from sweeper.providers.http_answer import READS_LOOK_UP, read_look_up, read_send
+from sweeper.providers.http_template import REQUEST, add_members, call, fill, render
 
 # How the log of a receiver looks where the configuration does not say otherwise.
 LOG_DEFAULTS = {
@@ -18,6 +19,18 @@ LOG_DEFAULTS = {
     "log_more": "has_more",
 }
 
+SETTINGS = {
+    **REQUEST,
+    "add": dict,
+    "ref": str,
+    "allow_private": list,
+    "timeout_seconds": float,
+    **{f"log_{name}": kind for name, kind in {**REQUEST, **READS_LOOK_UP}.items()},
+}
+
+# What a configuration is tried with before anybody relies on it.
+SAMPLE = Identity("job-1", "notice:order 1/ü:v1", "<0123abcd@landed>")
+
 
 class Webhook:
     """Send only; look up in the receiver's log where it has one."""
@@ -25,6 +38,17 @@ class Webhook:
     def can_look_up(self, config: Config) -> bool:
         """Say whether the receiver has a searchable log."""
         return "log_url" in config
+
+    def check(self, config: Config) -> None:
+        """Refuse what this driver does not know, and templates that cannot be filled."""
+        check_settings(config, SETTINGS)
+        add_members(b"{}", setting(config, "add", dict, {}), SAMPLE)
+        render(config, SAMPLE, method="POST", read_secret=str)
+        if self.can_look_up(config):
+            section = _log_section(config)
+            setting(section, "match", str)
+            fill(setting(section, "equals", str), SAMPLE)
+            render(section, SAMPLE, method="GET", read_secret=str)
 
     def send(self, identity: Identity, payload: bytes, config: Config) -> SendResult:
         """Post the payload; a second call would be a second effect."""
@@ -42,14 +66,17 @@ class Webhook:
 
     def look_up(self, identity: Identity, config: Config) -> LookUp:
         """Search the receiver's log for the handle."""
-        log = {**LOG_DEFAULTS, **config}
-        section = {
-            name.removeprefix("log_"): value
-            for name, value in log.items()
-            if name.startswith("log_")
-        }
+        section = _log_section(config)
         answer = call(section, config, identity, method="GET")
         return read_look_up(answer, section, identity)
+
+
+def _log_section(config: Config) -> Config:
+    """Return the settings of the log under the names a look-up is read by."""
+    log = {**LOG_DEFAULTS, **config}
+    return {
+        name.removeprefix("log_"): value for name, value in log.items() if name.startswith("log_")
+    }
 
 
 DRIVER = Webhook()

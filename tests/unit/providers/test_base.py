@@ -26,6 +26,9 @@ class Broken:
         """Pretend."""
         return self.asks
 
+    def check(self, config: Config) -> None:
+        """Know no setting."""
+
     def send(self, identity: Identity, payload: bytes, config: Config) -> SendResult:
         """Fail."""
         raise self.error
@@ -49,6 +52,8 @@ def test_drivers_are_found_by_module_name() -> None:
         "nobody",
         "base",
         "http_template",
+        "http_answer",
+        "oauth",
         "os",
         "../x",
         "http_key.DRIVER",

@@ -2,19 +2,22 @@
 
 import json
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
+from uuid import UUID
 
 import pytest
 
 from sweeper.errors import LookupInconclusiveError, ProviderRejectedError
-from sweeper.providers.base import Absent, Found, Identity, LookUp, Sent
+from sweeper.providers.base import Absent, Found, Identity, LookUp, Sent, secret
+from sweeper.providers.http_answer import pick, pick_all, read_look_up, read_send
 from sweeper.providers.http_template import (
+    Hidden,
     add_members,
+    as_form,
+    encode_payload,
     fill,
     header_value,
-    pick,
-    read_look_up,
-    read_send,
+    render,
 )
 from sweeper.transport import Answer
 
@@ -49,9 +52,38 @@ def test_unknown_placeholders_are_refused(text: str) -> None:
 def test_secrets_fill_headers(monkeypatch: pytest.MonkeyPatch) -> None:
     """The configuration names the variable; the value is nowhere stored."""
     monkeypatch.setenv("LANDED_SECRET_API", "s3cret")
-    assert fill("Bearer {env:LANDED_SECRET_API}", IDENTITY, secrets=True) == "Bearer s3cret"
+    hidden = Hidden(secret, lambda: "t0ken")
+    assert fill("Bearer {env:LANDED_SECRET_API}", IDENTITY, hidden=hidden) == "Bearer s3cret"
+    assert fill("Basic {basic:LANDED_SECRET_API}", IDENTITY, hidden=hidden) == "Basic czNjcmV0"
+    assert fill("Bearer {token}", IDENTITY, hidden=hidden) == "Bearer t0ken"
     with pytest.raises(ProviderRejectedError, match="LANDED_SECRET_"):
-        fill("{env:DATABASE_URL}", IDENTITY, secrets=True)
+        fill("{env:DATABASE_URL}", IDENTITY, hidden=hidden)
+
+
+def test_a_key_has_shorter_forms_that_never_change() -> None:
+    """For providers that take 25 letters, or a UUID, or a Message-ID without its brackets."""
+    text = "{digest:25} {digest} {uuid} {message_id}"
+    first, whole, made, message = fill(text, IDENTITY).split()
+    assert (len(first), len(whole), message) == (25, 64, "h@landed")
+    assert whole.startswith(first)
+    assert UUID(made).version == 5
+    assert fill(text, IDENTITY) == fill(text, IDENTITY)
+    assert fill("{uuid}", Identity("job-1", "charge:other", "<h@landed>")) != made
+    for short in ("{digest:8}", "{digest:65}", "{digest:x}"):
+        with pytest.raises(ProviderRejectedError, match="unknown placeholder"):
+            fill(short, IDENTITY)
+
+
+def test_a_look_up_may_be_a_document() -> None:
+    """Searches that are posted are filled text by text, so a key cannot become JSON."""
+    quoted = Identity("job-1", 'a"},{"b', "<h@landed>")
+    ready = render(
+        {"url": "https://a.test/search", "body": {"filter": [{"value": "{provider_key}"}], "n": 2}},
+        quoted,
+        method="GET",
+    )
+    assert (ready.method, ready.headers) == ("POST", {"Content-Type": "application/json"})
+    assert json.loads(ready.body or b"") == {"filter": [{"value": 'a"},{"b'}], "n": 2}
 
 
 @pytest.mark.parametrize(
@@ -66,6 +98,42 @@ def test_secrets_fill_headers(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_members_are_added_without_touching_the_rest(payload: bytes, sent: bytes) -> None:
     """No number is parsed and written anew."""
     assert add_members(payload, {"ref": "{job_id}"}, IDENTITY) == sent
+
+
+def test_a_member_may_be_an_object() -> None:
+    """It is added whole, or must be there with all it would have."""
+    wanted = {"metadata": {"key": "{job_id}"}}
+    assert add_members(b"{}", wanted, IDENTITY) == b'{"metadata":{"key":"job-1"}}'
+    there = b'{"metadata": {"own": 1, "key": "job-1"}}'
+    assert add_members(there, wanted, IDENTITY) == there
+    with pytest.raises(ProviderRejectedError, match="another 'metadata'"):
+        add_members(b'{"metadata": {"own": 1}}', wanted, IDENTITY)
+
+
+def test_a_form_keeps_the_text_of_numbers() -> None:
+    """Nested names in brackets; a list by place, or one name repeated."""
+    payload = b'{"amount": 12.50, "big": 12345678901234567890, "m": {"k": "a&b"}, "l": ["x", true]}'
+    fields = parse_qsl(as_form(payload, repeat=False).decode())
+    assert fields == [
+        ("amount", "12.50"),
+        ("big", "12345678901234567890"),
+        ("m[k]", "a&b"),
+        ("l[0]", "x"),
+        ("l[1]", "true"),
+    ]
+    assert parse_qsl(as_form(b'{"to": ["a", "b"]}', repeat=True).decode()) == [
+        ("to", "a"),
+        ("to", "b"),
+    ]
+    body, kind = encode_payload(
+        b"{}", {"encoding": "form", "add": {"m": {"k": "{job_id}"}}}, IDENTITY
+    )
+    assert (body, kind) == (b"m%5Bk%5D=job-1", "application/x-www-form-urlencoded")
+    for payload in (b"[]", b"x", b"NaN"):
+        with pytest.raises(ProviderRejectedError):
+            as_form(payload, repeat=False)
+    with pytest.raises(ProviderRejectedError, match="encoding is one of"):
+        encode_payload(b"{}", {"encoding": "xml"}, IDENTITY)
 
 
 @pytest.mark.parametrize("payload", [b'{"ref":"other"}', b"[]", b"1", b"{", b'{"a":NaN}'])
@@ -203,6 +271,44 @@ def test_a_match_in_a_failed_state_is_no_answer() -> None:
         look({"data": [failed]}, section)
     succeeded = {"reference": "job-1", "status": "succeeded", "id": "2"}
     assert look({"data": [failed, succeeded]}, section) == Found("2", "2 matching")
+
+
+@pytest.mark.parametrize(
+    "body", [{"ok": False}, {}, [], {"ok": "true"}, {"ok": True, "errors": [1]}]
+)
+def test_a_200_that_tells_of_a_failure_is_no_success(body: Any) -> None:
+    """Nobody knows what happened; a look-up that failed says nothing."""
+    well = {"ok": "ok", "failed": "errors"}
+    assert read_send(answer(body), ref="id", **well).outcome is Sent.UNKNOWN
+    assert read_send(answer({"ok": True}), ref="id", **well).outcome is Sent.ACCEPTED
+    with pytest.raises(LookupInconclusiveError, match="the look-up failed"):
+        look(body, well)
+
+
+def test_a_full_page_without_a_match_is_inconclusive() -> None:
+    """Older items were not read."""
+    items = [{"reference": "other"}] * 3
+    with pytest.raises(LookupInconclusiveError, match="page is full"):
+        look({"data": items}, {"full": 3})
+    assert isinstance(look({"data": items[:2]}, {"full": 3}), Absent)
+
+
+def test_a_text_may_hold_the_identity() -> None:
+    """Where a provider has no field for it, it stands in a text under a mark of its own."""
+    section = {"match": "body", "contains": True}
+    assert look({"data": [{"body": "x job-1 y", "id": "i"}]}, section) == Found("i", "1 matching")
+    for body in ("x job1", 7, None, ["job-1"]):
+        assert isinstance(look({"data": [{"body": body}]}, section), Absent)
+
+
+def test_any_member_of_a_list_may_match() -> None:
+    """Labels, headers and fields come as lists; a column comes as a list of texts."""
+    item = {"labels": [{"name": "a"}, {"name": "job-1"}], "id": 1}
+    assert look({"data": [item]}, {"match": "labels.*.name"}) == Found("1", "1 matching")
+    assert isinstance(look({"data": [item]}, {"match": "labels.*.id"}), Absent)
+    assert isinstance(look({"data": ["a", "job-1"]}, {"match": ""}), Found)
+    assert pick_all({"a": [[1], [2, 3]]}, "a.*.*") == [1, 2, 3]
+    assert pick_all({"a": {"b": 1}}, "a.*") == []
 
 
 def test_paths_lead_through_objects_and_lists() -> None:
