@@ -18,7 +18,7 @@ from pytest_django import DjangoDbBlocker
 from ledger import roles
 from review import static_files
 from tests.support import template
-from tests.support.database import Connect, Flush, Logins
+from tests.support.database import Connect, Flush, Logins, wait_until_nobody_is_in
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -54,6 +54,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
     flush.close()
     with django_db_blocker.unblock():
         connection.close()
+        wait_until_nobody_is_in()
         connection.settings_dict.update(_credentials(settings.DB_OWNER))
 
 

@@ -1,6 +1,7 @@
 """Connections for tests, and an empty database after each test that committed."""
 
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, Protocol
@@ -22,6 +23,8 @@ KEPT = {
 """Tables that migrate fills and tests only read."""
 LOCK_TIMEOUT = "10s"
 """A test that leaves a transaction open must fail, not hang."""
+PATIENCE = 60
+"""Seconds the server may take to notice that a program is gone: it looks when a statement ends."""
 
 
 class Connect(Protocol):
@@ -79,6 +82,19 @@ class Flush:
     def close(self) -> None:
         """End the session."""
         self._session.close()
+
+
+def wait_until_nobody_is_in() -> None:
+    """Let sessions of killed programs end, so that the database can be dropped; name who stays."""
+    others = (
+        "SELECT usename, application_name, state, left(query, 200) FROM pg_stat_activity"
+        " WHERE datname = %s AND usename IS NOT NULL"
+    )
+    deadline = time.monotonic() + PATIENCE
+    with roles.connect(settings.DB_OWNER, settings.DB_OWNER["NAME"]) as session:
+        while left := session.execute(others, [database()]).fetchall():
+            assert time.monotonic() < deadline, f"a test left sessions behind: {left}"
+            time.sleep(0.1)
 
 
 @contextmanager
