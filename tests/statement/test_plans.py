@@ -130,14 +130,12 @@ def test_promotion_finds_detected_losses(owner: psycopg.Connection, app_sql: Any
 def test_the_review_queue_merges_its_branches_in_order(owner: psycopg.Connection) -> None:
     """Each page reads the rows it shows, filtered or not."""
     bench.fill(owner, "queued", ROWS, mark="due-", age=LONG_AGO)
-    owner.execute("UPDATE jobs SET waiting_since = now() WHERE id LIKE '%7'")
+    owner.execute("UPDATE jobs SET waiting_since = now() WHERE id ~ '[13579]$'")
     owner.execute("ANALYZE")
     page = "SELECT * FROM review_queue {} ORDER BY opened_at, item_id, source LIMIT 50"
     for where in ("", "WHERE workflow = 'bench'", "WHERE opened_at > now() - interval '1 hour'"):
         nodes = explain(owner, page.format(where))
-        merges = "Merge Append" in {node["Node Type"] for node in nodes}
-        read = sum(node["Plan Rows"] for node in nodes if "Relation Name" in node)
-        assert merges or read < 2 * 50, where  # so few are as soon sorted
+        assert "Merge Append" in {node["Node Type"] for node in nodes}, where
         through = [
             node["Relation Name"]
             for node in nodes
