@@ -13,6 +13,7 @@ REFERENCE: Final = "provider_ref"
 RISK: Final = "risk_acknowledged"
 EVENT: Final = "event"
 EXECUTION: Final = "external_execution_id"  # with the instance, where there are several
+INSTANCE: Final = "instance"
 
 
 @dataclass(frozen=True, slots=True)

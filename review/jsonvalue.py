@@ -24,7 +24,6 @@ _INDENT_LIMIT: Final = 12
 _DIGITS_LIMIT: Final = 400
 # What no text of the database can hold: a NUL, or half of a surrogate pair.
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
-UNSTORABLE_WORDS: Final = "It holds a character that cannot be stored (\\u0000); remove it."
 
 
 class Missing(enum.Enum):
@@ -87,8 +86,11 @@ def _deeper_than(value: Any, limit: int) -> bool:
     return True
 
 
-def storable(value: Any) -> bool:
-    """Say whether the database can keep every text of a value: no NUL, no half of a pair."""
+def unstorable(value: Any) -> str:
+    """Say which character of a value's texts the database cannot keep, and what to do; or nothing.
+
+    None can hold a NUL or half of a surrogate pair.
+    """
     stack = [value]
     while stack:
         item = stack.pop()
@@ -96,9 +98,16 @@ def storable(value: Any) -> bool:
             stack += [*item.keys(), *item.values()]
         elif isinstance(item, list):
             stack += item
-        elif isinstance(item, str) and _UNSTORABLE.search(item):
-            return False
-    return True
+        elif isinstance(item, str) and (found := _UNSTORABLE.search(item)):
+            code = f"U+{ord(found.group()):04X}"
+            return f"It holds a character that cannot be stored ({code}{_after(found)}); remove it."
+    return ""
+
+
+def _after(found: "re.Match[str]") -> str:
+    """Say what a character of a text comes after, so that it is found."""
+    before = found.string[max(0, found.start() - 12) : found.start()]
+    return f", after “{before}”" if before.strip() else ", at the start"
 
 
 def wire(value: Any) -> Any:

@@ -12,12 +12,11 @@ from review.compare import Change, Comparison, Equality, equality
 from review.jsonvalue import (
     MISSING,
     PREVIEW_LIMIT,
-    UNSTORABLE_WORDS,
     Number,
     UnreadableError,
     inline,
     parse,
-    storable,
+    unstorable,
 )
 
 
@@ -129,6 +128,6 @@ def typed(text: str, like: Any) -> Any:
 
 
 def _kept(value: Any) -> Any:
-    if not storable(value):
-        raise UnreadableError(UNSTORABLE_WORDS)
+    if words := unstorable(value):
+        raise UnreadableError(words)
     return value

@@ -6,6 +6,8 @@ Pure. A page never says done on anything but `won`.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from review.decisions import EVENT, EXECUTION, REASON, RISK
+
 # Tones of the stylesheet: good, lost (somebody was faster, nothing broke), refused (fix and retry).
 GOOD, LOST, REFUSED = "ok", "warn", "bad"
 
@@ -198,6 +200,16 @@ NEEDS: Mapping[str, str] = {
     "changes": "the values to write",
     "revision_seen": "the version you looked at",
     "external_execution_id": "the id of the execution",
+}
+
+# The input of the form in which a need is met, and what is said beside it.
+ASKED_IN: Mapping[str, tuple[str, str]] = {
+    "reason": (REASON, "Say why. The reason stays with the decision."),
+    "statement": (REASON, "Say what you know, and how you know it."),
+    "provider_ref or statement": (REASON, "Say what you know, and how you know it."),
+    "risk_acknowledged": (RISK, "Tick this if a second send is acceptable; or decide otherwise."),
+    "event": (EVENT, "Type the event with its id."),
+    "external_execution_id": (EXECUTION, "Type the id of the execution."),
 }
 
 # Why a rule_failed was refused (detail.why), where it is not another outcome's word.

@@ -4,10 +4,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from review.decisions import EVENT, EXECUTION, INSTANCE, REASON, REFERENCE
 from review.errors import IncompleteError
+from review.jsonvalue import PREVIEW_LIMIT, unstorable
 
-# Reasons are kept for good and read by people; a longer one is a paste gone wrong.
-_REASON_LIMIT = 2_000
+# What a person types, by input and in the form's order: how long it may be (more is a paste gone
+# wrong), and what is said where it must not be blank.
+TEXTS: Mapping[str, tuple[int, str]] = {
+    REASON: (2_000, "Say why. The reason stays with the decision."),
+    EXECUTION: (200, "Type the id of the execution."),
+    INSTANCE: (200, "Type the name of the instance."),
+    EVENT: (PREVIEW_LIMIT, 'Type the event as JSON, such as {"id": "evt_1"}.'),
+    REFERENCE: (300, "Type the provider's reference."),
+}
+# What a browser or Django puts where the bytes were no text: not what was typed.
+_UNREADABLE = "\ufffd"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +46,38 @@ def lock_version(form: Mapping[str, str]) -> int:
 
 def reason(form: Mapping[str, str]) -> str:
     """Return the reason; without one nothing is asked of the ledger."""
-    text = form.get("reason", "").replace("\x00", "").strip()
-    if not text:
-        raise IncompleteError({"reason": "Say why. The reason stays with the decision."})
-    if len(text) > _REASON_LIMIT:
-        raise IncompleteError({"reason": f"Keep the reason under {_REASON_LIMIT:,} characters."})
+    text: str = texts(form, REASON)[REASON]
     return text
+
+
+def texts(form: Mapping[str, str], *required: str, also: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return what a person typed, all of it or all that is wrong with it.
+
+    What may be blank is None where it is; no character is changed or dropped on the way.
+    """
+    read = {name: form.get(name, "").strip() or None for name in (*required, *also)}
+    problems = {
+        name: words for name, text in read.items() if (words := _problem(name, text, required))
+    }
+    if problems:
+        raise IncompleteError(problems)
+    return read
+
+
+def _problem(name: str, text: str | None, required: tuple[str, ...]) -> str:
+    limit, blank = TEXTS[name]
+    if text is None:
+        return blank if name in required else ""
+    if len(text) > limit:
+        return f"Keep it under {limit:,} characters; it has {len(text):,}."
+    if _UNREADABLE in text:
+        return (
+            "It holds a character that could not be read (shown as �); remove it or type it anew."
+        )
+    return unstorable(text)
 
 
 def revision(form: Mapping[str, str]) -> int | None:
     """Return the version of the record the person saw; a store outside has none we can guard."""
     text = form.get("revision_seen", "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
-
-
-def optional(form: Mapping[str, str], name: str) -> str | None:
-    """Return a field's text, or None where it is blank."""
-    return form.get(name, "").replace("\x00", "").strip() or None

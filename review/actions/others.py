@@ -9,9 +9,8 @@ from ledger.operations.decisions import decide_queued_job
 from ledger.operations.failed_jobs import decide_failed_job
 from ledger.operations.outbox import decide_outbox
 from ledger.operations.runs import decide_run
-from review.actions.base import Attempt, answered, lock_version, optional, reason
-from review.decisions import EXECUTION, STATEMENT, Decision
-from review.errors import IncompleteError
+from review.actions.base import Attempt, answered, lock_version, reason, texts
+from review.decisions import EXECUTION, INSTANCE, REASON, STATEMENT, Decision
 
 
 def run(source: str, row: Any, decision: Decision, actor: str, form: Mapping[str, str]) -> Attempt:
@@ -60,21 +59,17 @@ def _outbox(row: OutboxMessage, decision: Decision, actor: str, form: Mapping[st
 
 
 def _run(row: Run, decision: Decision, actor: str, form: Mapping[str, str]) -> Any:
-    why = reason(form)
-    execution = instance = None
-    if EXECUTION in decision.needs:
-        execution, instance = optional(form, EXECUTION), optional(form, "instance")
-        if execution is None:
-            raise IncompleteError({EXECUTION: "Type the id of the execution."})
+    attaching = EXECUTION in decision.needs
+    read = texts(form, REASON, EXECUTION, also=(INSTANCE,)) if attaching else texts(form, REASON)
     return decide_run(
         actor=actor,
         run_id=row.id,
         lock_version=lock_version(form),
         decision=decision.decision,
-        reason=why,
-        statement=why if STATEMENT in decision.needs else None,
-        external_execution_id=execution,
-        instance=instance,
+        reason=read[REASON],
+        statement=read[REASON] if STATEMENT in decision.needs else None,
+        external_execution_id=read.get(EXECUTION),
+        instance=read.get(INSTANCE),
     )
 
 

@@ -5,8 +5,9 @@ from typing import Any
 
 from ledger.models import Conflict
 from ledger.operations.decisions import decide_conflict
-from review.actions.base import Attempt, answered, lock_version, optional, reason, revision
+from review.actions.base import Attempt, answered, lock_version, revision, texts
 from review.compare import compare
+from review.decisions import REASON, REFERENCE
 from review.errors import IncompleteError
 from review.items import reading
 from review.items.around import unreadable
@@ -22,18 +23,19 @@ _STATED = frozenset({"landed", "not_landed"})
 def run(conflict: Conflict, actor: str, form: Mapping[str, str]) -> Attempt:
     """Decide a conflict as the form says; the row as shown becomes apply or merge."""
     decision = form.get("decision", "")
-    version, why = lock_version(form), reason(form)
+    stated = decision in _STATED
+    version, read = lock_version(form), texts(form, REASON, also=(REFERENCE,) if stated else ())
     extra: dict[str, Any] = {}
     if decision == AS_SHOWN:
         decision, extra = _as_shown(conflict, form)
-    if decision in _STATED:
-        extra = {"statement": why, "provider_ref": optional(form, "provider_ref")}
+    if stated:
+        extra = {"statement": read[REASON], "provider_ref": read[REFERENCE]}
     result = decide_conflict(
         conflict_id=conflict.id,
         lock_version=version,
         actor=actor,
         decision=decision,
-        reason=why,
+        reason=read[REASON],
         revision_seen=revision(form),
         **extra,
     )
@@ -48,10 +50,12 @@ def _as_shown(conflict: Conflict, form: Mapping[str, str]) -> tuple[str, dict[st
     now = reading.latest(target, key) if target and key else None
     base, attempted, current = sides(conflict, now, reading.special_columns(target)[0])
     comparison = compare(base.value, attempted.value, current.value)
-    picks, _names = choices(comparison, attempted.value, form)
+    picks, names = choices(comparison, attempted.value, form)
     chosen = outcome(attempted.value, current.value, picks)
     if chosen.problems:
-        raise IncompleteError(dict(chosen.problems))
+        raise IncompleteError(
+            {f"other-{names.index(name)}": words for name, words in chosen.problems.items()}
+        )
     if not chosen.changes:
         raise IncompleteError(
             {"choice": "Nothing would be written. Choose a value, or keep current."}

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from ledger.models import Conflict
 from ledger.operations.decisions import withdraw_decision
-from review.actions.base import Attempt, answered, lock_version, optional
+from review.actions.base import Attempt, answered, lock_version, texts
+from review.decisions import REASON
 
 
 def run(conflict: Conflict, actor: str, form: Mapping[str, str]) -> Attempt:
@@ -13,6 +14,6 @@ def run(conflict: Conflict, actor: str, form: Mapping[str, str]) -> Attempt:
         conflict_id=conflict.id,
         lock_version=lock_version(form),
         actor=actor,
-        reason=optional(form, "reason") or "taken back within the undo window",
+        reason=texts(form, also=(REASON,))[REASON] or "taken back within the undo window",
     )
     return answered("withdraw", result)

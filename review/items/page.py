@@ -92,6 +92,11 @@ class FieldRow:
     problem: str = ""
     refused: str = ""
 
+    @property
+    def input(self) -> str:
+        """Name the control in which another value is typed."""
+        return f"other-{self.number}"
+
 
 @dataclass(frozen=True, slots=True)
 class Version:

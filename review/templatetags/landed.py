@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django import template
+from django.template import Context
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -75,7 +76,20 @@ def item(mapping: dict[str, Any], key: str) -> Any:
     return mapping.get(key, "") if mapping else ""
 
 
-@register.filter
-def inputs_named(name: str, number: int) -> str:
-    """Name the control of a numbered field."""
-    return f"{name}-{number}"
+@register.simple_tag(takes_context=True)
+def marked(context: Context, name: str) -> SafeString:
+    """Mark an input that has a problem: said to be wrong, described by the words, focused first."""
+    if not context["problems"].get(name):
+        return SafeString()
+    focus = SafeString(" autofocus" if context["focus"] == name else "")
+    return format_html(' aria-invalid="true" aria-describedby="{}-problem"{}', name, focus)
+
+
+@register.simple_tag(takes_context=True)
+def problem(context: Context, name: str) -> SafeString:
+    """Say what is wrong with an input, beside it."""
+    words = context["problems"].get(name)
+    if not words:
+        return SafeString()
+    said = text.visible(words)
+    return format_html('<span class="problem" id="{}-problem" role="alert">{}</span>', name, said)

@@ -19,7 +19,7 @@ from review.sources import find
 from review.verbs import AS_SHOWN
 from review.views.frame import require, selection, viewers
 from review.views.item import Shown, get_conflict, get_other, show, show_other
-from review.views.outcome import banner_of, closes, ends, outcome_page
+from review.views.outcome import banner_of, closes, ends, outcome_page, problems_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -33,14 +33,17 @@ _NOT_RECORDED = Banner(
 _NOT_TAKEN = Banner(
     "bad",
     "Nothing was changed",
-    "What was typed holds a character, a number or a size that cannot be stored.",
+    "What was typed holds a character, a number or a size that the database cannot store.",
     "Type it anew without special characters, or shorter, and try again.",
 )
+# The database may have finished before something broke: what is known is only what it holds now.
 _BROKEN = Banner(
     "bad",
-    "Nothing was changed",
-    "The ledger could not carry this out.",
-    "Open the item again; if it comes back, tell an administrator: the server's log says why.",
+    "This went wrong, and it is not known how far it came",
+    "The ledger's answer was an error. What you asked for may or may not be recorded.",
+    "This page shows the item as it is now. Where it still waits, decide again: what was recorded "
+    "after all is not carried out twice, and you are told so. If the error comes back, tell an "
+    "administrator: the server's log says why.",
 )
 
 # The item's page again, as it is by now: what was typed, what happened, what is missing.
@@ -70,7 +73,7 @@ def act(request: HttpRequest, conflict_id: int, verb: str) -> HttpResponse:
     if closes(attempt):
         return outcome_page(request, "conflict", str(conflict_id), attempt)
     kept = {} if attempt.outcome == "needs_second_person" else form
-    return again(Shown(form=kept, banner=banner_of(attempt)))
+    return again(Shown(kept, banner_of(attempt), problems_of(attempt)))
 
 
 @require_http_methods(["GET", "POST"])
@@ -96,7 +99,7 @@ def act_other(request: HttpRequest, source: str, item_id: str, verb: str) -> Htt
     if ends(attempt, waits=waits):
         return outcome_page(request, source, str(row.pk), attempt)
     kept = {} if attempt.outcome == "won" else form
-    return again(Shown(form=kept, banner=banner_of(attempt, source)))
+    return again(Shown(kept, banner_of(attempt, source), problems_of(attempt)))
 
 
 def _may(request: HttpRequest, verb: str) -> None:
@@ -112,10 +115,9 @@ def _attempt(
     try:
         return ask()
     except IncompleteError as error:
-        problems = error.problems
-        text = problems.get("choice") or problems.get("lock_version") or "See the marked fields."
-        banner = Banner("warn", "Something is missing", text, "Nothing was changed.")
-        return again(Shown(form, banner, problems))
+        text = " ".join(error.problems.values())
+        banner = Banner("warn", "Not decided yet", text, "Nothing was changed.")
+        return again(Shown(form, banner, error.problems))
     except NotRecordedError:
         return again(Shown(form, _NOT_RECORDED))
     except InvalidArgumentError:

@@ -10,6 +10,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from ledger.models import Conflict
+from review.actions.base import TEXTS
+from review.decisions import RISK
 from review.items import conflict as conflict_page
 from review.items import other
 from review.items.page import Banner, ItemPage
@@ -76,6 +78,13 @@ def show_other(request: HttpRequest, source: str, row: Any, told: Shown) -> Http
     return _render(request, other.page(source, row, request.user, told.form), told)
 
 
+def first_problem(problems: Mapping[str, str]) -> str:
+    """Return the first input of the page that has a problem: there the cursor belongs."""
+    inputs = sorted(name for name in problems if name.startswith("other-"))
+    inputs += [name for name in (*TEXTS, RISK) if name in problems]
+    return next(iter(inputs), "")
+
+
 def _render(request: HttpRequest, page: ItemPage, told: Shown) -> HttpResponse:
     back = selection(request)
     context: dict[str, Any] = {
@@ -83,6 +92,7 @@ def _render(request: HttpRequest, page: ItemPage, told: Shown) -> HttpResponse:
         "item": page,
         "banner": told.banner,
         "problems": told.problems,
+        "focus": first_problem(told.problems),
         "back": back,
         "queue_url": reverse("admin:review_queue") + back,
     }

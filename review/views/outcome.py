@@ -9,14 +9,14 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from review import undo
-from review.actions.base import Attempt
+from review.actions.base import TEXTS, Attempt
 from review.filters import QueueFilter
 from review.items import conflict as conflict_page
 from review.items import other
 from review.items.page import Banner, ItemPage
 from review.items.stories import version
 from review.models import QueueItem
-from review.outcomes import NEEDS, OUTCOMES, WHY, Words, words
+from review.outcomes import ASKED_IN, NEEDS, OUTCOMES, WHY, Words, words
 from review.queue import item_url, next_after
 from review.text import listed, shown
 from review.views.frame import render, selection
@@ -132,6 +132,17 @@ def banner_of(attempt: Attempt, source: str = "conflict") -> Banner:
     named = [NEEDS.get(need, shown(need, 120)) for need in asked]
     extra = f" It needs {listed(named)}." if named else ""
     return Banner(said.tone, said.title, f"{said.sentence}{extra}{_because(attempt)}", said.next)
+
+
+def problems_of(attempt: Attempt) -> dict[str, str]:
+    """Say which input of the form the ledger found missing or could not read, and what to do."""
+    needs, path = attempt.detail.get("needs"), attempt.detail.get("path")
+    if attempt.outcome == "rule_failed" and isinstance(needs, str) and needs in ASKED_IN:
+        name, text = ASKED_IN[needs]
+        return {name: text}
+    if attempt.outcome == "invalid" and isinstance(path, str) and path in TEXTS:
+        return {path: shown(attempt.detail.get("hint"), 400)}
+    return {}
 
 
 OPEN_WORDS: Mapping[str, Banner] = {

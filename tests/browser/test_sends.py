@@ -1,5 +1,6 @@
 """Journey: a send whose answer got lost, asked again, closed, resent, taken back."""
 
+import re
 from collections.abc import Iterator
 
 import psycopg
@@ -8,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from ledger.models import Conflict, Job
 from sweeper import sweep
-from tests.browser.conftest import LogIn
+from tests.browser.conftest import LogIn, violations
 from tests.support import desk, losses
 from tests.support.lab import Lab, running_lab
 
@@ -61,7 +62,13 @@ def test_a_resend_needs_the_tick_and_can_be_taken_back(lab: Lab, page: Page, log
     page.get_by_label("What do you know? Kept as your statement").fill("customer waits")
     page.get_by_role("button", name="Resend").click()
     expect(page.locator(".banner")).to_contain_text("a second send is possible")
-    page.get_by_label("I accept a possible second send").check()
+    tick = page.get_by_label("I accept a possible second send")
+    expect(tick).to_be_focused()
+    expect(tick).to_have_attribute("aria-invalid", "true")
+    expect(tick).to_have_accessible_description(re.compile("Tick this"))
+    expect(page.locator("#reason")).to_have_value("customer waits")
+    assert violations(page) == []
+    tick.check()
     page.get_by_role("button", name="Resend").click()
     expect(page.locator(".undo")).to_contain_text("goes out in")
     page.goto("/admin/queue/")  # the line follows to the next page
