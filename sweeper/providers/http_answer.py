@@ -19,7 +19,7 @@ from sweeper.providers.base import (
     Sent,
     setting,
 )
-from sweeper.providers.http_template import fill
+from sweeper.providers.template import fill
 from sweeper.transport import Answer
 
 # A 4xx says that the request was refused and did nothing, except where the status itself says

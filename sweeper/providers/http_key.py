@@ -15,10 +15,10 @@ from sweeper.providers.http_template import (
     REQUEST,
     call,
     encode_payload,
-    fill,
     header_value,
     render,
 )
+from sweeper.providers.template import fill
 
 SETTINGS: Mapping[str, type] = {
     "send": dict,

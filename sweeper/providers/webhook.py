@@ -7,7 +7,8 @@ with ``log_url`` (and ``log_headers``, ``log_items``, ``log_match``, ``log_equal
 
 from sweeper.providers.base import Config, Identity, LookUp, SendResult, check_settings, setting
 from sweeper.providers.http_answer import READS_LOOK_UP, read_look_up, read_send
-from sweeper.providers.http_template import REQUEST, add_members, call, fill, render
+from sweeper.providers.http_template import REQUEST, add_members, call, render
+from sweeper.providers.template import fill
 
 # How the log of a receiver looks where the configuration does not say otherwise.
 LOG_DEFAULTS = {

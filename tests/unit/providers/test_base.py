@@ -53,6 +53,7 @@ def test_drivers_are_found_by_module_name() -> None:
         "base",
         "http_template",
         "http_answer",
+        "template",
         "oauth",
         "os",
         "../x",

@@ -11,14 +11,13 @@ from sweeper.errors import LookupInconclusiveError, ProviderRejectedError
 from sweeper.providers.base import Absent, Found, Identity, LookUp, Sent, secret
 from sweeper.providers.http_answer import pick, pick_all, read_look_up, read_send
 from sweeper.providers.http_template import (
-    Hidden,
     add_members,
     as_form,
     encode_payload,
-    fill,
     header_value,
     render,
 )
+from sweeper.providers.template import Hidden, fill
 from sweeper.transport import Answer
 
 IDENTITY = Identity("job-1", "charge:a&b=c/{handle}", "<h@landed>")
