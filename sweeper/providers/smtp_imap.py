@@ -10,13 +10,7 @@ copy carries it.
 import imaplib
 import re
 import smtplib
-from datetime import UTC, datetime
-from email import policy
-from email.message import EmailMessage
-from email.parser import BytesHeaderParser
 from typing import Any
-
-import orjson
 
 from sweeper.errors import LookupInconclusiveError, ProviderRejectedError
 from sweeper.mail_transport import MailHost, imap, smtp
@@ -33,13 +27,13 @@ from sweeper.providers.base import (
     setting,
     timeout,
 )
-
-# Printable ASCII without spaces, quotes, backslashes and brackets: nothing that could end a quoted
-# string of IMAP or a header line.
-MESSAGE_ID = re.compile(r"<[!#-;=?A-\[\]-~]+@[!#-;=?A-\[\]-~]+>")
-
-# Every relay takes 7-bit text, so no server has to rewrite the message on its way.
-SEVEN_BIT = policy.SMTP.clone(cte_type="7bit")
+from sweeper.providers.mail import (
+    SEVEN_BIT,
+    check_handle,
+    compose,
+    message_id_of,
+    people_of,
+)
 
 # A mailbox holds one copy of a message, or a few; a search that gives more is no search.
 MOST_CANDIDATES = 50
@@ -74,7 +68,7 @@ class Mail:
         """Hand the message over; only between its last byte and the reply is anything unknown."""
         section = setting(config, "smtp", dict)
         message = compose(identity, payload, setting(section, "from", str))
-        people = [*_people(message, "From"), *_people(message, "To"), *_people(message, "Cc")]
+        people = [*people_of(message, "From"), *people_of(message, "To"), *people_of(message, "Cc")]
         if archive := setting(section, "archive_bcc", str, ""):
             people.append(archive)
         user, password = _login(section)
@@ -90,7 +84,7 @@ class Mail:
 
     def look_up(self, identity: Identity, config: Config) -> LookUp:
         """Search every configured mailbox; absent only if all of them answered."""
-        _check_handle(identity.handle)
+        check_handle(identity.handle)
         section = setting(config, "imap", dict)
         mailboxes = [str(name) for name in setting(section, "mailboxes", list, ["INBOX"])]
         with imap(_host(section, config, 993)) as client:
@@ -117,39 +111,6 @@ def _login(section: Config) -> tuple[str, str]:
     return user, secret(setting(section, "password_env", str)) if user else ""
 
 
-def compose(identity: Identity, payload: bytes, sender: str) -> EmailMessage:
-    """Build the message; its Message-ID is the handle and nothing else."""
-    _check_handle(identity.handle)
-    try:
-        fields = orjson.loads(payload)
-        message = EmailMessage(policy=SEVEN_BIT)
-        message["Message-ID"] = identity.handle
-        message["Date"] = datetime.now(UTC)
-        message["From"] = sender
-        for header in ("To", "Cc"):
-            people = fields.get(header.lower()) or []
-            message[header] = ", ".join([people] if isinstance(people, str) else people)
-        message["Subject"] = str(fields.get("subject", ""))
-        message.set_content(str(fields.get("text", "")))
-        if html := fields.get("html"):
-            message.add_alternative(str(html), subtype="html")
-    except (ValueError, TypeError, AttributeError) as error:
-        raise ProviderRejectedError(f"the payload is no mail: {error}") from error
-    if not (_people(message, "From") and _people(message, "To")):
-        raise ProviderRejectedError("a mail needs a sender and somebody in 'to'")
-    return message
-
-
-def _people(message: EmailMessage, header: str) -> list[str]:
-    """Return the bare addresses of one header, and refuse those SMTP could misread."""
-    value: Any = message[header]
-    people = [str(address.addr_spec) for address in value.addresses]
-    for address in people:
-        if not (address.isascii() and address.isprintable() and "@" in address[1:-1]):
-            raise ProviderRejectedError(f"{address!r} is not a plain mail address")
-    return people
-
-
 def _expect(reply: tuple[int, bytes], *codes: int) -> None:
     """Stop before the message: until DATA was ended nothing is delivered to anybody."""
     if reply[0] not in codes:
@@ -173,11 +134,6 @@ def _transmit(client: smtplib.SMTP, message: bytes, handle: str) -> SendResult:
     return SendResult(Sent.REJECTED, f"the server answered {_words(reply)}")
 
 
-def _check_handle(handle: str) -> None:
-    if not MESSAGE_ID.fullmatch(handle):
-        raise ProviderRejectedError(f"the handle {handle!r} cannot be a Message-ID")
-
-
 def _find(client: imaplib.IMAP4, mailbox: str, handle: str) -> str | None:
     """Return the UID of the message with exactly this Message-ID.
 
@@ -191,7 +147,7 @@ def _find(client: imaplib.IMAP4, mailbox: str, handle: str) -> str | None:
     for uid in uids[:MOST_CANDIDATES]:
         wanted = "(BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])"
         for part in _ok(client.uid("FETCH", uid, wanted), "fetch"):
-            if isinstance(part, tuple) and _message_id(part[1]) == handle:
+            if isinstance(part, tuple) and message_id_of(part[1]) == handle:
                 return uid
     if len(uids) > MOST_CANDIDATES:
         raise LookupInconclusiveError(f"the search in {mailbox} gave {len(uids)} messages")
@@ -203,12 +159,6 @@ def _ok(answer: tuple[str, Any], what: str) -> list[Any]:
     if status != "OK":
         raise LookupInconclusiveError(f"{what}: the server answered {status} {data!r:.200}")
     return list(data)
-
-
-def _message_id(header: bytes) -> str | None:
-    """Return the header's value without the folding, which is no part of it."""
-    value: object = BytesHeaderParser(policy=policy.compat32).parsebytes(header)["Message-ID"]
-    return None if value is None else re.sub(r"\r?\n", "", str(value)).strip()
 
 
 DRIVER = Mail()

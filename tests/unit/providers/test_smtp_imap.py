@@ -14,7 +14,8 @@ import pytest
 from sweeper.errors import ProviderRejectedError
 from sweeper.providers import base
 from sweeper.providers.base import Identity, SendResult, Sent, Unknown
-from sweeper.providers.smtp_imap import DRIVER, compose
+from sweeper.providers.mail import compose
+from sweeper.providers.smtp_imap import DRIVER
 
 IDENTITY = Identity("job-1", "mail:1", "<4f2a@landed>")
 MAIL = {"to": ["a@example.com"], "subject": "Your receipt", "text": "Paid."}
