@@ -7,103 +7,33 @@ the request, and it counts effects where they happen, never at the caller.
 import os
 import re
 import socket
-import ssl
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import orjson
 import pytest
 
 from sweeper import mail_transport, transport
-from sweeper.killmatrix.provider import MockProvider
-from sweeper.killmatrix.relay import Mode, Relay
-from sweeper.killmatrix.server import running
-from sweeper.providers import base
-from sweeper.providers.base import (
-    Absent,
-    Driver,
-    Found,
-    Identity,
-    LookUp,
-    SendResult,
-    Sent,
-    Unknown,
-)
+from sweeper.errors import ProviderRejectedError
+from sweeper.providers.base import Absent, Found, Identity, Sent, Unknown
 from tests.support import dovecot
+from tests.support.rigs import (
+    IDENTITY,
+    Rig,
+    gmail_rig,
+    http_rig,
+    mail_rig,
+    n8n_rig,
+    postgres_rig,
+    s3_rig,
+)
 
-IDENTITY = Identity("job-1", "charge:order 1/ü:v1", "<4f2a9c@landed>")
 OTHERS = [
     Identity("job-2", "charge:order 1/ü:v10", "<4F2A9C@landed>"),
     Identity("job-3", "charge:order 1/ü:v", "<f2a9c@landed>"),
     Identity("job-4", "CHARGE:order 1/ü:v1", "<4f2a9c0@landed>"),
 ]
-
-
-@dataclass
-class Rig:
-    """One driver on its real server."""
-
-    name: str
-    config: dict[str, Any]
-    payload: bytes
-    count: Callable[[Identity], int]
-    lose_next: Callable[[str], None]
-    unique: bool
-    asks: bool = True
-
-    @property
-    def driver(self) -> Driver:
-        """Find the driver as the sweeper does."""
-        driver = base.load(self.name)
-        assert driver is not None
-        return driver
-
-    def send(self, identity: Identity = IDENTITY, **config: Any) -> SendResult:
-        """Send once."""
-        return base.send(self.driver, identity, self.payload, self.config | config)
-
-    def look_up(self, identity: Identity = IDENTITY, **config: Any) -> LookUp:
-        """Look up once."""
-        return base.look_up(self.driver, identity, self.config | config)
-
-
-def http_rig(stack: ExitStack, name: str, kind: str, *, unique: bool, asks: bool) -> Rig:
-    """Put a relay in front of the mock provider; look-ups pass it too."""
-    provider = stack.enter_context(running(MockProvider(("127.0.0.1", 0))))
-    relay = stack.enter_context(running(Relay(("127.0.0.1", 0), provider.url)))
-    url = f"{relay.url}/{kind}"
-    config: dict[str, Any] = {"allow_private": ["127.0.0.1"], "timeout_seconds": 5}
-    if name == "http_key":
-        config["send"] = {"url": url, "add": {"reference": "{provider_key}"}}
-        config["look_up"] = {
-            "url": f"{url}?reference={{provider_key}}",
-            "items": "data",
-            "match": "reference",
-            "more": "has_more",
-        }
-    else:
-        config |= {"url": url, "add": {"message_id": "{handle}"}}
-        if asks:
-            config["log_url"] = f"{url}?message_id={{handle}}"
-    modes = {"before": Mode.FAIL_BEFORE_FORWARD, "after": Mode.FORWARD_THEN_DROP}
-
-    def count(identity: Identity) -> int:
-        label = identity.provider_key if name == "http_key" else identity.handle
-        counts = provider.effects.counts()[kind]
-        return int(counts["by_key"].get(label, 0) if asks else counts["total"])
-
-    return Rig(
-        name,
-        config,
-        b'{"amount": 12.50, "currency": "eur"}',
-        count,
-        lambda when: relay.set_mode(modes[when], times=1),
-        unique,
-        asks,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -124,42 +54,14 @@ def mailserver() -> Iterator[Callable[[], dovecot.Mailserver]]:
         yield start
 
 
-def mail_rig(stack: ExitStack, server: dovecot.Mailserver, security: str) -> Rig:
-    """Put an SMTP server in front of a real Dovecot."""
-    server.empty()
-    patch = stack.enter_context(pytest.MonkeyPatch.context())
-    patch.setenv("LANDED_SECRET_MAIL", dovecot.PASSWORD)
-    trust = ssl.create_default_context(cafile=server.folder / "cert.pem")
-    patch.setattr(mail_transport, "tls_context", lambda: trust)
-    host = {"host": "127.0.0.1", "security": security}
-    smtp_security = "starttls" if security == "tls" else security
-    config = {
-        "smtp": host | {"port": server.smtp, "security": smtp_security, "from": "shop@example.com"},
-        "imap": host
-        | {
-            "port": server.imaps if security == "tls" else server.imap,
-            "username": dovecot.USER,
-            "password_env": "LANDED_SECRET_MAIL",
-        },
-        "allow_private": ["127.0.0.1"],
-        "timeout_seconds": 5,
-    }
-
-    def lose_next(when: str) -> None:
-        server.front.hang_up = when
-
-    mail = orjson.dumps(
-        {"to": ["ada@example.com"], "subject": "Your receipt", "text": "Paid.\n.\n"}
-    )
-    return Rig(
-        "smtp_imap", config, mail, lambda who: server.copies(who.handle), lose_next, unique=False
-    )
-
-
 RIGS: dict[str, Callable[[ExitStack, Callable[[], dovecot.Mailserver]], Rig]] = {
     "http_key": lambda s, _: http_rig(s, "http_key", "charges", unique=True, asks=True),
     "webhook_log": lambda s, _: http_rig(s, "webhook", "mail", unique=False, asks=True),
     "webhook_blind": lambda s, _: http_rig(s, "webhook", "hook", unique=False, asks=False),
+    "postgres_row": lambda s, _: postgres_rig(s),
+    "s3_put": lambda s, _: s3_rig(s),
+    "gmail": lambda s, _: gmail_rig(s),
+    "n8n_webhook": lambda s, _: n8n_rig(s),
     "mail_clear": lambda s, server: mail_rig(s, server(), "none"),
     "mail_starttls": lambda s, server: mail_rig(s, server(), "starttls"),
     "mail_tls": lambda s, server: mail_rig(s, server(), "tls"),
@@ -179,7 +81,7 @@ def test_an_accepted_send_is_one_effect_and_is_found(rig: Rig) -> None:
     """The happy path, and the reference a person can look for."""
     result = rig.send()
     assert (result.outcome, result.reason, rig.count(IDENTITY)) == (Sent.ACCEPTED, "", 1)
-    assert result.provider_ref
+    assert result.provider_ref or not rig.tells
     if rig.asks:
         found = rig.look_up()
         assert isinstance(found, Found)
@@ -212,7 +114,7 @@ def test_the_same_send_twice_is_one_effect_only_where_that_is_enforced(rig: Rig)
     results = [rig.send() for _ in range(2)]
     assert [result.outcome for result in results] == [Sent.ACCEPTED, Sent.ACCEPTED]
     assert rig.count(IDENTITY) == (1 if rig.unique else 2)
-    assert results[1].replayed == rig.unique
+    assert results[1].replayed == (rig.unique and rig.tells)
     if rig.asks:
         assert isinstance(rig.look_up(), Found)
 
@@ -237,12 +139,26 @@ def test_a_wrong_configuration_is_refused_before_anything_is_sent(rig: Rig) -> N
     """Rejected is a proof, so every setting is read first."""
     sections = [name for name, value in rig.config.items() if isinstance(value, dict)]
     names = ("url", "headers", "add", "ref", "key_header", "host", "port", "security", "from")
+    names += ("endpoint", "bucket", "name", "table", "key", "user")
     for name in names:
         spoilt = {part: rig.config[part] | {name: object()} for part in sections}
         result = rig.send(**(spoilt or {name: object()}))
         assert (result.outcome is Sent.REJECTED) == ("configuration" in result.reason), name
     assert rig.send(timeout_seconds="soon").outcome is Sent.REJECTED
     assert rig.send(allow_private="127.0.0.1").outcome is Sent.REJECTED
+
+
+def test_a_configuration_is_checked_before_anybody_relies_on_it(rig: Rig) -> None:
+    """What works passes, and a misspelt setting is named."""
+    rig.driver.check(rig.config)
+    with pytest.raises(ProviderRejectedError, match=r"misspelt is no setting; known are"):
+        rig.driver.check(rig.config | {"misspelt": 1})
+    for name, value in rig.config.items():
+        if isinstance(value, dict) and name not in ("add", "headers"):
+            with pytest.raises(ProviderRejectedError, match=rf"{name}\.misspelt is no setting"):
+                rig.driver.check(rig.config | {name: value | {"misspelt": 1}})
+        with pytest.raises(ProviderRejectedError, match="provider configuration"):
+            rig.driver.check(rig.config | {name: object()})
 
 
 def test_a_host_that_was_not_allowed_is_not_called(rig: Rig) -> None:
