@@ -141,10 +141,10 @@ def _describe(status: int) -> str:
 class Supervisor:
     """Keeps programs running until it is stopped."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
+    def __init__(self, say: Callable[[str], None], note_death: Callable[[str], None]) -> None:
         """Begin with nothing to run."""
         self._children: list[Child] = []
-        self._say = say
+        self._say, self._note_death = say, note_death
 
     def add(self, programs: Sequence[Program]) -> None:
         """Take programs to keep running; the next tick starts them."""
@@ -155,6 +155,7 @@ class Supervisor:
         for child in self._children:
             if message := child.look():
                 self._say(message)
+                self._note_death(message)
         time.sleep(TICK_SECONDS)
 
     def stop(self) -> None:

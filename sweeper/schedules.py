@@ -16,44 +16,46 @@ from sweeper.ticks import seconds
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One schedule: the task of ``sweeper.tasks`` and the policy with its interval."""
+    """One schedule: the task of ``sweeper.tasks``, the policy with its interval, and its tick."""
 
     task: str
     interval_policy: str
+    tick: str
 
     @property
     def name(self) -> str:
         """Return the name of the row."""
         return f"landed.{self.task}"
 
-    @property
-    def minutes(self) -> int:
-        """Return the interval as the scheduler counts; a shorter one needs a loop of its own."""
-        return max(1, round(seconds(self.interval_policy) / 60))
-
 
 ENTRIES = (
-    Entry("sweep", "sweep_interval_s"),
-    Entry("promote", "promote_interval_s"),
-    Entry("seal", "seal_interval_s"),
-    Entry("dlq_retry", "dlq_interval_s"),
-    Entry("relay_outbox", "outbox_interval_s"),
-    Entry("archive_keys", "retention_interval_s"),
-    Entry("purge_jobs", "retention_interval_s"),
-    Entry("purge_archive", "retention_interval_s"),
+    Entry("sweep", "sweep_interval_s", "sweep"),
+    Entry("promote", "promote_interval_s", "promote_conflicts"),
+    Entry("seal", "seal_interval_s", "seal_audit"),
+    Entry("dlq_retry", "dlq_interval_s", "dlq_retry"),
+    Entry("relay_outbox", "outbox_interval_s", "relay_outbox"),
+    Entry("archive_keys", "retention_interval_s", "archive_keys"),
+    Entry("purge_jobs", "retention_interval_s", "purge_jobs"),
+    Entry("purge_archive", "retention_interval_s", "purge_archive"),
 )
 
 
-def sync_schedules() -> None:
-    """Make the table say what stands here; a schedule that is right keeps its next run."""
-    intervals = {entry: entry.minutes for entry in ENTRIES}  # policies are read in autocommit only
+def sync_schedules() -> float:
+    """Make the table say what stands here; a schedule that is right keeps its next run.
+
+    Return the shortest interval in seconds: whoever triggers has to look more often than that.
+    """
+    # Policies are read in autocommit only.
+    intervals = {entry: seconds(entry.interval_policy) for entry in ENTRIES}
     with transaction.atomic():
         Schedule.objects.exclude(name__in=[entry.name for entry in ENTRIES]).delete()
-        for entry, minutes in intervals.items():
-            _sync(entry, minutes)
+        for entry, interval in intervals.items():
+            _sync(entry, interval)
+    return min(intervals.values())
 
 
-def _sync(entry: Entry, minutes: int) -> None:
+def _sync(entry: Entry, interval_seconds: float) -> None:
+    minutes = max(1, round(interval_seconds / 60))
     wanted = {
         "func": f"sweeper.tasks.{entry.task}",
         "schedule_type": Schedule.MINUTES,
@@ -74,8 +76,10 @@ def _sync(entry: Entry, minutes: int) -> None:
         return
     row = rows[0]
     changed = {name: value for name, value in wanted.items() if getattr(row, name) != value}
-    now, interval = timezone.now(), timedelta(minutes=minutes)
-    if row.next_run is None or not now - 10 * interval < row.next_run <= now + interval:
+    now, interval = timezone.now(), timedelta(seconds=interval_seconds)
+    if row.next_run is None or row.next_run <= now - 10 * timedelta(minutes=minutes):
         changed["next_run"] = now
+    elif row.next_run > now + interval:  # the scheduler counts in whole minutes
+        changed["next_run"] = now + min(interval, timedelta(minutes=0.5))
     if changed:
         Schedule.objects.filter(pk=row.pk).update(**changed)

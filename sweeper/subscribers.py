@@ -19,6 +19,8 @@ from ledger.models import Workflow
 from sweeper.errors import ProviderError
 from sweeper.transport import request
 
+LONGEST_SUBJECT = 200
+
 
 class NotDeliveredError(Exception):
     """A subscriber did not take the message; it says why, and is tried again later."""
@@ -26,7 +28,7 @@ class NotDeliveredError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a subscriber is told."""
+    """What a subscriber is told; ``headline`` where more is to be said than that it waits."""
 
     topic: str
     key: str
@@ -34,6 +36,7 @@ class Message:
     workflow: str | None
     created_at: datetime
     payload: Any
+    headline: str = ""
 
     def as_json(self) -> bytes:
         """Return the message as it is sent."""
@@ -65,16 +68,16 @@ def deliver(message: Message) -> int:
 def _workflow(message: Message) -> list[Deliver]:
     """Return the webhook that the workflow's deploy named for decisions."""
     found = Workflow.objects.filter(name=message.workflow).first()
-    return [_webhook(found.decision_webhook)] if found and found.decision_webhook else []
+    return [webhook(found.decision_webhook)] if found and found.decision_webhook else []
 
 
-def _on_call(_message: Message) -> list[Deliver]:
+def on_call(_message: Message | None = None) -> list[Deliver]:
     """Return what the environment names for alerts."""
     found = []
     if settings.LANDED_ALERT_WEBHOOK:
-        found.append(_webhook(settings.LANDED_ALERT_WEBHOOK))
+        found.append(webhook(settings.LANDED_ALERT_WEBHOOK))
     if settings.LANDED_ALERT_MAIL:
-        found.append(_mail(settings.LANDED_ALERT_MAIL))
+        found.append(mail(settings.LANDED_ALERT_MAIL))
     return found
 
 
@@ -84,11 +87,13 @@ def _nobody(_message: Message) -> list[Deliver]:
 
 TOPICS: Mapping[str, Callable[[Message], list[Deliver]]] = {
     "conflict.decided": _workflow,
-    "review.opened": _on_call,
+    "review.opened": on_call,
 }
 
 
-def _webhook(url: str) -> Deliver:
+def webhook(url: str) -> Deliver:
+    """Return what posts messages to an address."""
+
     def post(message: Message) -> None:
         headers = {
             "Content-Type": "application/json",
@@ -110,19 +115,22 @@ def _webhook(url: str) -> Deliver:
     return post
 
 
-def _mail(addresses: list[str]) -> Deliver:
+def mail(addresses: list[str]) -> Deliver:
+    """Return what mails messages to people."""
+
     def send(message: Message) -> None:
         details = json.dumps(message.payload, indent=2, default=str)
         identity = re.sub(r"[^A-Za-z0-9]+", ".", f"{message.topic}.{message.key}")
-        mail = EmailMessage(
-            subject=f"[Landed] {message.subject} waits for a person",
-            body=f"Workflow: {message.workflow}\nSince: {message.created_at:%Y-%m-%d %H:%M %Z}\n\n"
-            f"{details}\n",
+        headline = message.headline or f"{message.subject} waits for a person"
+        letter = EmailMessage(
+            subject=f"[Landed] {' '.join(headline.split())[:LONGEST_SUBJECT]}",
+            body=f"Workflow: {message.workflow or '-'}\n"
+            f"Since: {message.created_at:%Y-%m-%d %H:%M %Z}\n\n{details}\n",
             to=addresses,
             headers={"Message-ID": f"<{identity}@landed>"},
         )
         try:
-            mail.send()
+            letter.send()
         except (OSError, SMTPException) as error:
             raise NotDeliveredError(f"mail: {error}") from error
 

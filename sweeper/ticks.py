@@ -17,10 +17,11 @@ from uuid import UUID, uuid4
 from ledger.errors import LedgerError
 from ledger.operations.policies import policy
 from ledger.operations.sweeps import release_sweep_lock, take_sweep_lock
+from sweeper import deaths
 from sweeper.errors import SweeperError
 
-# Schedules are looked at every half minute, so a tick may be that late without being missed.
-JITTER_SECONDS = 30
+# A tick may be late by a quarter of its interval without being missed, but not by more than this.
+MOST_JITTER = 15
 
 # A tick takes no more work after this: it ends in time for the next one, and well before a
 # scheduler would cut it (90 s). What is left is due at the next one.
@@ -81,6 +82,11 @@ def seconds(name: str) -> float:
     return float(value)
 
 
+def jitter(interval_seconds: float) -> int:
+    """Return how late a tick may be, beside the two intervals after which it counts as stopped."""
+    return round(min(MOST_JITTER, max(1.0, interval_seconds / 4)))
+
+
 def tick[R: Report](name: str, run: Callable[[Lock], R], *, interval_seconds: float) -> Tick[R]:
     """Run one tick if nobody else does.
 
@@ -107,9 +113,9 @@ def tick[R: Report](name: str, run: Callable[[Lock], R], *, interval_seconds: fl
         name=name,
         token=lock.token,
         succeeded=True,
-        report=dict(report.as_json()),
+        report=dict(report.as_json()) | deaths.as_report(),
         interval_seconds=round(interval_seconds),
-        jitter_seconds=JITTER_SECONDS,
+        jitter_seconds=jitter(interval_seconds),
         host=socket.gethostname(),
     )
     return Tick(name, "ran" if released.outcome == "won" else "lost_lock", report)

@@ -12,18 +12,11 @@ import pytest
 from django.contrib.auth.models import User
 
 from review.preparation import steps
-from tests.support.processes import PATIENCE, Up, living, manage, up, wait_until
+from tests.support.processes import PATIENCE, Up, free_port, living, manage, up, wait_until
 
 STOPPED_WITHIN = 5
 OPEN = r"open (http://\S+)"
 PASSWORD = r"log in as admin with the password (\S+)"
-
-
-def free_port() -> str:
-    """Return a port nobody uses now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return str(probe.getsockname()[1])
 
 
 def stop(running: Up, directory: Path, request: signal.Signals = signal.SIGINT) -> None:

@@ -14,12 +14,9 @@ from ledger.models import AuditSeal, Liveness
 from ledger.operations.sweeps import take_sweep_lock
 from sweeper import tasks
 from sweeper.schedules import ENTRIES, sync_schedules
-from sweeper.ticks import JITTER_SECONDS
+from sweeper.ticks import jitter
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-LIVENESS = {"promote": "promote_conflicts", "seal": "seal_audit"}
-"""The ticks whose lock is not called as the task is."""
 
 
 def rows() -> dict[str, dict[str, Any]]:
@@ -85,6 +82,19 @@ def test_rows_nobody_wrote_here_are_removed() -> None:
     assert Schedule.objects.count() == len(ENTRIES)
 
 
+def test_an_interval_below_a_minute_is_kept(owner_sql: psycopg.Connection) -> None:
+    """The scheduler counts in minutes; a run it put later than the interval comes earlier again."""
+    owner_sql.execute("UPDATE policies SET value = '4' WHERE name = 'sweep_interval_s'")
+    try:
+        assert sync_schedules() == 4
+        Schedule.objects.update(next_run=timezone.now() + timedelta(seconds=60))
+        sync_schedules()
+    finally:
+        owner_sql.execute("UPDATE policies SET value = '60' WHERE name = 'sweep_interval_s'")
+    assert rows()["landed.sweep"]["next_run"] <= timezone.now() + timedelta(seconds=4)
+    assert rows()["landed.promote"]["next_run"] > timezone.now() + timedelta(seconds=50)
+
+
 def test_the_interval_is_the_policys(owner_sql: psycopg.Connection) -> None:
     """One row is read by the schedule and by the proof of life a watcher judges."""
     owner_sql.execute("UPDATE policies SET value = '180' WHERE name = 'sweep_interval_s'")
@@ -95,19 +105,19 @@ def test_the_interval_is_the_policys(owner_sql: psycopg.Connection) -> None:
         owner_sql.execute("UPDATE policies SET value = '60' WHERE name = 'sweep_interval_s'")
     assert rows()["landed.sweep"]["minutes"] == 3
     alive = Liveness.objects.get(name="sweep")
-    assert (alive.interval_seconds, alive.jitter_seconds) == (180, JITTER_SECONDS)
+    assert (alive.interval_seconds, alive.jitter_seconds) == (180, 15)
+    assert [jitter(interval) for interval in (4, 60, 3600)] == [1, 15, 15]
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.task)
 def test_each_task_is_one_tick_under_single_flight(entry: Any) -> None:
     """It runs, proves it last, and is turned away while another runs it."""
     run: Callable[[], Any] = import_string(f"sweeper.tasks.{entry.task}")
-    name = LIVENESS.get(entry.task, entry.task)
     assert run().outcome == "ran"
-    alive = Liveness.objects.get(name=name)
-    take_sweep_lock(actor="other", name=name)
+    alive = Liveness.objects.get(name=entry.tick)
+    take_sweep_lock(actor="other", name=entry.tick)
     assert run().outcome == "skipped_busy"
-    assert Liveness.objects.get(name=name) == alive
+    assert Liveness.objects.get(name=entry.tick) == alive
 
 
 def test_the_seal_covers_what_was_written() -> None:

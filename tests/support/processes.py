@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -41,6 +42,13 @@ def python(directory: Path, *arguments: str, **more: str) -> subprocess.Popen[st
 def manage(directory: Path, *arguments: str, **more: str) -> subprocess.Popen[str]:
     """Start a management command with this directory."""
     return python(directory, "manage.py", *arguments, **more)
+
+
+def free_port() -> str:
+    """Return a port nobody uses now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
 
 
 def wait_until[Result](answer: Callable[[], Result], what: str) -> Result:

@@ -23,8 +23,10 @@ from ledger import embedded
 from ledger.local import ROOT, FileLock, state_dir, write_private
 from review.preparation import steps
 from review.supervisor import Program, StopRequest, Supervisor
+from sweeper import deaths
 
 HOST = "127.0.0.1"
+POSTGRES_DIED = "the private PostgreSQL died; starting it again"
 WEB_WORKERS = 2
 WEB_THREADS = 8
 """Per worker; each keeps one database connection."""
@@ -51,7 +53,7 @@ class Command(BaseCommand):
         self._refuse_taken_port(port)
         request = StopRequest()
         os.environ.setdefault("LANDED_URL", self._address)  # for every process started here
-        supervisor = Supervisor(self._say)
+        supervisor = Supervisor(self._say, deaths.note)
         try:
             self._prepare(request, demo=not no_demo)
             self._run(supervisor, request, port, demo=not no_demo)
@@ -124,7 +126,8 @@ class Command(BaseCommand):
                 page = self._address + reverse("admin:index")
                 self._say(f"open {page}  (Ctrl-C here stops everything)")
             if settings.DB_MODE == "embedded" and not embedded.is_alive():
-                self._say("the private PostgreSQL died; starting it again")
+                self._say(POSTGRES_DIED)
+                deaths.note(POSTGRES_DIED)
                 self._start_postgres_again()
 
     def _start_postgres_again(self) -> None:

@@ -7,6 +7,8 @@
   travels the whole way every few seconds, and without one coming back this process ends itself so
   that whoever supervises it starts it anew.
 * A broken schedule row stops all schedules: they are put back to what the code says at each beat.
+* Schedules are looked at every half minute: they are looked at here too, as often as the shortest
+  interval needs.
 
 It triggers only. What a tick may do is guarded by the ledger, so a task that is lost, cut short or
 run twice changes nothing.
@@ -31,7 +33,7 @@ from ledger.errors import NotRecordedError
 from ledger.processes import end_with_parent
 from sweeper.schedules import sync_schedules
 
-BEAT_SECONDS = 20
+BEAT_SECONDS = 15
 LIMIT_SECONDS = 150
 """Longer than a task may run (Q_CLUSTER timeout, 90 s), so that one long task is no alarm."""
 STOP_SECONDS = 2
@@ -101,39 +103,47 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Let tests be less patient."""
-        parser.add_argument("--beat", type=float, default=BEAT_SECONDS, help="seconds")
+        parser.add_argument("--beat", type=float, help="seconds; default: as the intervals need")
         parser.add_argument("--limit", type=float, default=LIMIT_SECONDS, help="seconds")
 
-    def handle(self, *_args: Any, beat: float, limit: float, **_options: Any) -> None:
+    def handle(self, *_args: Any, beat: float | None, limit: float, **_options: Any) -> None:
         """Start the cluster and watch it."""
         if settings.DATABASES["default"]["OPTIONS"].get("pool"):
             raise CommandError("The worker forks: switch the database option `pool` off.")
-        sync_schedules()
+        pause = beat or _beat(sync_schedules())
         connections.close_all()
         os.register_at_fork(after_in_child=end_with_parent)
         running = Cluster()
-        running.start()
-        if not running.stopping:
-            scheduler()  # the cluster itself looks half a minute later
+        try:
+            running.start()
+        except RuntimeError as error:  # its sentinel died before it was ready
+            self._give_up(SENTINEL_DEAD, str(error))
         pulse = Beat(limit)
         while not running.stopping and running.sentinel.is_alive():
-            self._look(pulse)
+            shortest = self._look(pulse)
             if pulse.is_lost:
                 running.sentinel.kill()
                 self._give_up(QUEUE_DEAD, f"no task came back for {limit:.0f} s")
-            self._sleep(running, beat)
+            pause = beat or (_beat(shortest) if shortest else pause)
+            self._sleep(running, pause)
         if not running.stopping:
             self._give_up(SENTINEL_DEAD, "the sentinel process died")
 
-    def _look(self, pulse: Beat) -> None:
-        """Feel the pulse and repair the schedules; a database that is away excuses both."""
+    def _look(self, pulse: Beat) -> float | None:
+        """Feel the pulse, repair the schedules and start what is due; return the shortest interval.
+
+        A database that is away excuses all of it.
+        """
         close_old_connections()
         try:
             pulse.check()
-            sync_schedules()
+            shortest = sync_schedules()
+            scheduler()
         except (DatabaseError, NotRecordedError) as error:
             self.stderr.write(f"worker: the database did not answer: {error}")
             pulse.excuse()
+            return None
+        return shortest
 
     def _sleep(self, running: Cluster, seconds: float) -> None:
         """Wait for the next beat, less when the cluster stops."""
@@ -146,3 +156,8 @@ class Command(BaseCommand):
         self.stderr.write(f"worker: {reason}; ending so that the supervisor starts it again")
         self.stderr.flush()
         os._exit(code)
+
+
+def _beat(shortest_interval: float) -> float:
+    """Return how often to look, so that no tick is late by more than it may be."""
+    return min(BEAT_SECONDS, max(0.5, shortest_interval / 4))

@@ -1,0 +1,186 @@
+"""The watcher from another host's view: every process of `up` is killed while the demo plays."""
+
+import os
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from sweeper.killmatrix.server import Journal, running
+from tests.support.installation import Installation
+from tests.support.processes import PATIENCE, children, free_port, living, manage, up, wait_until
+from tests.support.subscriber import Subscriber
+
+INTERVAL = 4
+WITHIN = 2.5 * INTERVAL
+QUIET = 2 * INTERVAL + 1
+"""Without a problem for so long, an incident is over."""
+SETTLED_WITHIN = 90
+TICKS = ("sweep", "promote", "outbox", "dlq")
+
+
+@pytest.fixture
+def subscriber() -> Iterator[Subscriber]:
+    """Run the webhook that is told."""
+    with running(Subscriber()) as server:
+        yield server
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Iterator[Path]:
+    """Give the directory of an installation, empty of processes afterwards."""
+    path = tmp_path / "landed"
+    path.mkdir()
+    yield path
+    for pid in living(path):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+class Watcher:
+    """`manage.py watch` as cron of another host calls it: an address and a webhook."""
+
+    def __init__(self, installation: Installation, home: Path, subscriber: Subscriber) -> None:
+        """Keep the address of the database, which does not change any more."""
+        server = installation.server()
+        login = f"landed_app:{server.app_password}@127.0.0.1:{server.port}"
+        self._home, self._subscriber = home, subscriber
+        self._environment = {
+            "DATABASE_URL": f"postgresql://{login}/landed",
+            "LANDED_ALERT_WEBHOOK": subscriber.url,
+            "LANDED_PRIVATE_HOSTS": subscriber.host,
+        }
+
+    @property
+    def told(self) -> list[str]:
+        """Return the first problem of each message."""
+        return [heard.body["payload"]["problems"][0] for heard in self._subscriber.notes.heard]
+
+    def call(self) -> tuple[int, str]:
+        """Call it once; return its exit status and what it printed."""
+        process = manage(self._home, "watch", **self._environment)
+        said = process.communicate(timeout=PATIENCE)[0]
+        return process.returncode, said
+
+    def is_content(self) -> bool:
+        """Say whether it finds nothing wrong."""
+        return self.call()[0] == 0
+
+
+@contextmanager
+def traffic(directory: Path, page: str) -> Iterator[None]:
+    """Play one more round of the demo beside whatever happens in the block."""
+    round_ = manage(directory, "demo", "--again", "--base-url", page)
+    try:
+        yield
+    finally:
+        with suppress(subprocess.TimeoutExpired):
+            round_.communicate(timeout=SETTLED_WITHIN)  # it may fail: its console was killed
+        round_.kill()
+        round_.communicate()
+
+
+def one(directory: Path, words: str) -> int:
+    """Find the oldest process with these words in its command line."""
+    return min(pid for pid, command in living(directory).items() if words in command)
+
+
+def test_each_process_killed_is_told_once_and_comes_back(
+    directory: Path, tmp_path: Path, subscriber: Subscriber
+) -> None:
+    """The watcher fails, its target hears of it once in time, and nothing is lost or sent twice."""
+    with up(directory, "--port", free_port()) as running_up:
+        page = running_up.read_until(r"open (http://\S+?)/admin")[1]
+        installation = Installation.found(directory)
+        with installation.connect() as session:
+            for tick in TICKS:
+                session.execute(
+                    "UPDATE policies SET value = %s WHERE name = %s",
+                    [str(INTERVAL), f"{tick}_interval_s"],
+                )
+        watcher = Watcher(installation, tmp_path / "elsewhere", subscriber)
+        _wait_until_all_is_well(watcher, "every tick has run")
+        victims: dict[str, Callable[[], object]] = {
+            "web": lambda: os.kill(one(directory, "granian"), signal.SIGKILL),
+            "worker": lambda: os.kill(_child(running_up.process.pid, "worker"), signal.SIGKILL),
+            "native worker": lambda: os.kill(
+                _child(running_up.process.pid, "work"), signal.SIGKILL
+            ),
+            "demo": lambda: os.kill(_child(running_up.process.pid, "demo"), signal.SIGKILL),
+            "PostgreSQL": installation.kill_postgres,
+        }
+        before: set[str] = set()
+        for name, kill in victims.items():
+            with traffic(directory, page):
+                time.sleep(1)  # so that it is at work
+                before |= _jobs(installation)
+                _kill_and_hear(watcher, name, kill)
+        wait_until(lambda: _is_settled(installation), "every job has ended")
+        assert before <= _jobs(installation)
+        assert _most_effects(directory) == 1
+        _kill_and_hear(watcher, "up", running_up.process.kill, comes_back=False)
+
+
+def _kill_and_hear(
+    watcher: Watcher, name: str, kill: Callable[[], object], *, comes_back: bool = True
+) -> None:
+    """Kill, and hear of it once and in time; then everything is well again, without a word."""
+    told = len(watcher.told)
+    killed = time.monotonic()
+    kill()
+    statuses = []
+    while len(watcher.told) == told:
+        statuses.append(watcher.call())
+        assert time.monotonic() - killed < PATIENCE, (name, statuses)
+    took = time.monotonic() - killed
+    assert statuses[-1][0] == 1
+    print(f"{name}: told after {took:.1f} s: {watcher.told[-1]}")  # noqa: T201
+    assert took <= WITHIN, (name, statuses)
+    if comes_back:
+        _wait_until_all_is_well(watcher, f"{name} is back")
+    assert len(watcher.told) == told + 1, watcher.told
+
+
+def _wait_until_all_is_well(watcher: Watcher, what: str) -> None:
+    """Wait until nothing was wrong for so long that an incident is over."""
+    began = well_since = time.monotonic()
+    while time.monotonic() - well_since <= QUIET:
+        if not watcher.is_content():
+            well_since = time.monotonic()
+        assert time.monotonic() - began < 2 * PATIENCE, f"still not so: {what}"
+
+
+def _child(parent: int, command: str) -> int:
+    """Find the child of `up` that runs a command, as soon as there is one."""
+
+    def found() -> list[int]:
+        listed = children(parent, f"manage.py {command}")
+        return [pid for pid in listed if _runs(pid, command)]
+
+    return wait_until(found, f"{command} runs")[0]
+
+
+def _runs(pid: int, command: str) -> bool:
+    return Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").endswith(command.encode())
+
+
+def _jobs(installation: Installation) -> set[str]:
+    return {row["id"] for row in installation.rows("SELECT id FROM jobs")}
+
+
+def _is_settled(installation: Installation) -> bool:
+    under_way = "SELECT id FROM jobs WHERE state IN ('queued', 'claimed', 'sweeping')"
+    return not installation.rows(under_way)
+
+
+def _most_effects(directory: Path) -> int:
+    """Return how often the effect that happened most often did happen."""
+    journal = Journal(directory / "demo" / "effects.jsonl")
+    journal.close()
+    counted = Counter((e["kind"], e["key"]) for e in journal.entries if e["item"] is not None)
+    return max(counted.values())
