@@ -12,6 +12,7 @@ class LedgerConfig(AppConfig):
 
     def ready(self) -> None:
         """Connect the grants; they are imported here because they need the loaded models."""
-        from ledger import grants  # noqa: PLC0415  the app registry must be ready first
+        from ledger import crash, grants  # noqa: PLC0415  the app registry must be ready first
 
         post_migrate.connect(grants.apply, sender=self, dispatch_uid="ledger.grants.apply")
+        crash.arm_from_environment()

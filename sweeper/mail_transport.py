@@ -15,6 +15,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import override
 
+from ledger.crash import crash_point
 from sweeper.addresses import Deadline, connect, is_allowed
 from sweeper.errors import (
     LookupInconclusiveError,
@@ -56,6 +57,7 @@ class MailHost:
 @contextmanager
 def smtp(host: MailHost) -> Iterator[smtplib.SMTP]:
     """Give a greeted client. What fails in the block outside a transmission had no effect."""
+    crash_point("smtp.before")
     try:
         with _connection(host) as line, closing(_Smtp(host, line)) as client:
             client.ehlo_or_helo_if_needed()
@@ -63,6 +65,7 @@ def smtp(host: MailHost) -> Iterator[smtplib.SMTP]:
                 client.starttls(context=tls_context())
                 client.ehlo()
             yield client
+        crash_point("smtp.answered")
     except (smtplib.SMTPException, OSError) as error:
         raise ProviderUnavailableError(f"{host.host}: {error}", sent=False) from error
 
@@ -70,11 +73,13 @@ def smtp(host: MailHost) -> Iterator[smtplib.SMTP]:
 @contextmanager
 def imap(host: MailHost) -> Iterator[imaplib.IMAP4]:
     """Give a connected client. What fails in the block is inconclusive."""
+    crash_point("imap.before")
     try:
         with _connection(host) as line, _Imap(host, line) as client:
             if host.security == "starttls":
                 client.starttls(ssl_context=tls_context())
             yield client
+        crash_point("imap.answered")
     except (imaplib.IMAP4.error, OSError) as error:
         raise LookupInconclusiveError(f"{host.host}: {error}") from error
 

@@ -15,6 +15,7 @@ from typing import Any, override
 import httpcore2
 import httpx2
 
+from ledger.crash import crash_point
 from sweeper.addresses import Deadline, connect, is_allowed
 from sweeper.errors import (
     LookupInconclusiveError,
@@ -81,6 +82,7 @@ def request(
     target = _target(url, allow_private)
     all_headers = _headers(target, headers or {})
     wire = _PinnedBackend(Deadline(limits.seconds), allow_private)
+    crash_point("http.before")
     try:
         with (
             httpcore2.ConnectionPool(
@@ -93,10 +95,12 @@ def request(
                 for name, value in response.headers
             }
             content, problem = _read(response.iter_stream(), limits.max_bytes)
+            crash_point("http.answered")
             return Answer(response.status, answer_headers, content, problem)
     except NETWORK_ERRORS as error:
         if isinstance(error, httpcore2.LocalProtocolError) and not wire.sent:
             raise ProviderRejectedError(f"the request is not valid HTTP: {error}") from error
+        crash_point("http.failed")
         raise ProviderUnavailableError(
             f"{target.host}: {_reason(error)}", sent=wire.sent
         ) from error
@@ -207,6 +211,7 @@ class _BoundedStream(httpcore2.NetworkStream):
         except ConnectionError as error:
             # Under this name the caller still reads the answer of a server that hung up early.
             raise httpcore2.WriteError(str(error)) from error
+        crash_point("http.sent")
 
     @override
     def close(self) -> None:

@@ -72,12 +72,12 @@ class Work:
     payload: bytes
 
 
-def run(stop: threading.Event) -> None:
-    """Work until told to stop; a send that has begun is finished first."""
+def run(stop: threading.Event, effect: str | None = None, workflow: str = WORKFLOW) -> None:
+    """Work until told to stop, on one effect or on all; a send that has begun is finished first."""
     while not stop.is_set():
         close_old_connections()
         try:
-            idle = work_once() is Ended.IDLE
+            idle = work_once(effect, workflow) is Ended.IDLE
             pause = IDLE_SECONDS if idle else 0.0
         except NotRecordedError as error:
             # Nothing is known to be recorded: what was claimed or sent is the sweeper's now.
@@ -90,10 +90,10 @@ def run(stop: threading.Event) -> None:
             stop.wait(pause)
 
 
-def work_once() -> Ended:
+def work_once(effect: str | None = None, workflow: str = WORKFLOW) -> Ended:
     """Take the next job, if there is one, send it once and report."""
-    caller = Caller(WORKFLOW, worker=me())
-    job = claim_next_job(caller, owner_token=uuid4(), work=["*"])
+    caller = Caller(workflow, worker=me())
+    job = claim_next_job(caller, owner_token=uuid4(), effect=effect, work=["*"])
     if job.outcome == "empty":
         return Ended.IDLE
     if job.outcome != "won":

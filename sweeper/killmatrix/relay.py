@@ -9,6 +9,7 @@ import http.client
 import itertools
 import socket
 import threading
+from contextlib import suppress
 from datetime import UTC, datetime
 from enum import StrEnum
 from http import HTTPStatus
@@ -20,8 +21,12 @@ from sweeper.killmatrix.server import Handler, Journal, LoopbackServer, Refused
 
 CONTROL = "/_relay/"
 MODE_HEADER = "X-Relay-Mode"
+REPLAYED_HEADER = "Idempotent-Replayed"
+"""How a provider says that it had the key before: an answer, but no effect."""
 LARGEST_ANSWER = 4_194_304
 UPSTREAM_SECONDS = 20
+HANG_SECONDS = 60
+"""Longer than anybody waits for an answer; then the connection is cut after all."""
 
 # Headers that belong to one connection, and the relay's own.
 NOT_PASSED_ON = frozenset(
@@ -35,7 +40,9 @@ class Mode(StrEnum):
 
     FAIL_BEFORE_FORWARD = "fail-before-forward"
     FORWARD_THEN_DROP = "forward-then-drop"
+    FORWARD_THEN_HANG = "forward-then-hang"
     FORWARD_AND_RESPOND = "forward-and-respond"
+    RESPOND_TWICE = "respond-twice"
 
     @classmethod
     def named(cls, name: str) -> Self:
@@ -68,6 +75,7 @@ class Relay(LoopbackServer):
         self._lock = threading.Lock()
         self._mode = mode
         self._exceptions: list[Mode] = []
+        self._by_key: dict[str, Mode] = {}
         last = self.journal.entries[-1]["id"] if self.journal.entries else 0
         self._numbers = itertools.count(last + 1)
         super().__init__(address, _Handler)
@@ -81,9 +89,16 @@ class Relay(LoopbackServer):
             else:
                 self._exceptions = [mode] * min(max(times, 0), 1_000)
 
-    def next_mode(self) -> Mode:
+    def set_mode_for(self, key: str, mode: Mode) -> None:
+        """Change the mode for the next request that carries this key."""
+        with self._lock:
+            self._by_key[key] = mode
+
+    def next_mode(self, key: str | None) -> Mode:
         """Return the mode of one request and use up an exception."""
         with self._lock:
+            if key is not None and key in self._by_key:
+                return self._by_key.pop(key)
             return self._exceptions.pop() if self._exceptions else self._mode
 
     def record(self, entry: dict[str, Any]) -> None:
@@ -118,19 +133,23 @@ class _Handler(Handler):
             times = wanted.get("times")
             if times is not None and not isinstance(times, int):
                 raise Refused(HTTPStatus.BAD_REQUEST, "times is a number")
-            self.server.set_mode(Mode.named(str(wanted.get("mode", ""))), times)
+            mode, key = Mode.named(str(wanted.get("mode", ""))), wanted.get("key")
+            if key is None:
+                self.server.set_mode(mode, times)
+            else:
+                self.server.set_mode_for(str(key), mode)
             self.answer(HTTPStatus.OK, {"mode": wanted["mode"], "times": times})
         else:
             raise Refused(HTTPStatus.NOT_FOUND, "GET log or POST mode")
 
     def _relay(self, body: bytes) -> None:
-        asked = self.headers.get(MODE_HEADER)
-        mode = Mode.named(asked) if asked else self.server.next_mode()
+        asked, key = self.headers.get(MODE_HEADER), self.headers.get(self.server.key_header)
+        mode = Mode.named(asked) if asked else self.server.next_mode(key)
         entry = {
             "mode": mode,
             "method": self.command,
             "path": self.path[:1_000],
-            "key": self.headers.get(self.server.key_header),
+            "key": key,
             "forwarded": mode is not Mode.FAIL_BEFORE_FORWARD,
             "status": None,
         }
@@ -144,11 +163,17 @@ class _Handler(Handler):
             self.server.record({**entry, "error": repr(error)[:300]})
             self._hang_up()
             return
-        self.server.record({**entry, "status": status})
-        if mode is Mode.FORWARD_THEN_DROP:
+        replayed = {"replayed": True} if headers.get(REPLAYED_HEADER) == "true" else {}
+        self.server.record({**entry, "status": status, **replayed})
+        if mode is Mode.FORWARD_THEN_HANG:
+            self._wait_until_the_caller_leaves()
+        if mode in (Mode.FORWARD_THEN_DROP, Mode.FORWARD_THEN_HANG):
             self._hang_up()
-        else:
+            return
+        self.answer_bytes(status, answer, headers)
+        if mode is Mode.RESPOND_TWICE:
             self.answer_bytes(status, answer, headers)
+            self.close_connection = True  # what is left over must not answer the next request
 
     def _forward(self, body: bytes) -> tuple[int, dict[str, str], bytes]:
         """Make the same request upstream and read the whole answer."""
@@ -172,7 +197,14 @@ class _Handler(Handler):
         dropped = NOT_PASSED_ON
         return {name: value for name, value in headers.items() if name.lower() not in dropped}
 
+    def _wait_until_the_caller_leaves(self) -> None:
+        """Say nothing for as long as the caller listens: it hangs up, dies, or time is over."""
+        self.connection.settimeout(HANG_SECONDS)
+        with suppress(OSError):
+            self.connection.recv(1)
+
     def _hang_up(self) -> None:
         """Cut the connection: the caller sees neither status nor reason."""
         self.close_connection = True
-        self.connection.shutdown(socket.SHUT_RDWR)
+        with suppress(OSError):  # it may be cut from the other side already
+            self.connection.shutdown(socket.SHUT_RDWR)

@@ -193,7 +193,7 @@ def test_a_database_that_is_away_is_waited_for(monkeypatch: pytest.MonkeyPatch) 
     stop = threading.Event()
     calls: list[int] = []
 
-    def away() -> Ended:
+    def away(*_: object) -> Ended:
         calls.append(1)
         if len(calls) == 3:
             stop.set()

@@ -1,6 +1,7 @@
 """The relay: which requests reach the provider, which answers come back, what is written down."""
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from sweeper.errors import ProviderUnavailableError
 from sweeper.killmatrix.provider import MockProvider
 from sweeper.killmatrix.relay import LARGEST_ANSWER, Mode, Relay
 from sweeper.killmatrix.server import Handler, LoopbackServer, running
-from sweeper.transport import Answer, request
+from sweeper.transport import Answer, Limits, request
 
 LOOPBACK = ("127.0.0.1", 0)
 
@@ -36,6 +37,7 @@ def call(
     body: object = None,
     headers: dict[str, str] | None = None,
     method: str = "POST",
+    seconds: float = 15,
 ) -> Answer:
     """Call a server of the crash lab."""
     return request(
@@ -44,13 +46,16 @@ def call(
         body=None if body is None else json.dumps(body).encode(),
         headers=headers,
         allow_private=["127.0.0.1"],
+        limits=Limits(seconds=seconds),
     )
 
 
-def charge(server: LoopbackServer, key: str, mode: str | None = None) -> Answer:
+def charge(
+    server: LoopbackServer, key: str, mode: str | None = None, seconds: float = 15
+) -> Answer:
     """Charge under a key, through a relay in some mode."""
     headers = {"Idempotency-Key": key} | ({"X-Relay-Mode": mode} if mode else {})
-    return call(server, "/charges", {"amount": 5, "reference": key}, headers)
+    return call(server, "/charges", {"amount": 5, "reference": key}, headers, seconds=seconds)
 
 
 def total(provider: MockProvider, kind: str = "charges") -> int:
@@ -87,6 +92,33 @@ def test_forward_then_drop_has_the_effect_and_no_answer(
         with pytest.raises(ProviderUnavailableError) as caught:
             charge(relay, "k1", mode)
         assert caught.value.sent
+    assert total(provider) == 1
+
+
+def test_an_answer_that_hangs_is_an_effect_nobody_hears_of(
+    relay: Relay, provider: MockProvider
+) -> None:
+    """The caller gives up; by then the provider has long accepted."""
+    for _ in range(2):
+        with pytest.raises(ProviderUnavailableError) as caught:
+            charge(relay, "k1", "forward-then-hang", seconds=0.3)
+        assert caught.value.sent
+    assert total(provider) == 1
+
+
+def test_an_answer_given_twice_is_one_effect_and_answers_nothing_else(
+    relay: Relay, provider: MockProvider
+) -> None:
+    """What comes after the first answer belongs to no request."""
+    with socket.create_connection(relay.server_address[:2], timeout=5) as line:
+        line.sendall(
+            b"POST /hook HTTP/1.1\r\nHost: x\r\nX-Relay-Mode: respond-twice\r\n"
+            b'Content-Length: 12\r\n\r\n{"key":"h1"}'
+        )
+        heard = b"".join(iter(lambda: line.recv(65_536), b""))
+    assert heard.count(b"HTTP/1.1 201") == 2
+    assert charge(relay, "k1", "respond-twice").status == 201
+    assert provider.effects.counts()["hook"]["by_key"] == {"h1": 1}
     assert total(provider) == 1
 
 

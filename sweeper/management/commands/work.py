@@ -18,11 +18,12 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Work for ever, or until nothing is due."""
         parser.add_argument("--until-idle", action="store_true", help="stop when nothing is due")
+        parser.add_argument("--effect", help="only the jobs of this effect")
 
-    def handle(self, *_args: Any, until_idle: bool, **_options: Any) -> None:
+    def handle(self, *_args: Any, until_idle: bool, effect: str | None, **_options: Any) -> None:
         """Stop at once when idle; a send that has begun is finished, its answer is worth it."""
         if until_idle:
-            while work_once() is not Ended.IDLE:
+            while work_once(effect) is not Ended.IDLE:
                 pass
             return
         stop = threading.Event()
@@ -30,4 +31,4 @@ class Command(BaseCommand):
             signal.signal(number, lambda *_: stop.set())
         self.stdout.write("work: ready")
         self.stdout.flush()
-        run(stop)
+        run(stop, effect)
