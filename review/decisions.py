@@ -44,7 +44,6 @@ class Kind:
     label: str
     icon: str
     tone: str
-    next: str
     decisions: tuple[Decision, ...] = ()
 
 

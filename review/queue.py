@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from review.decisions import Kind
-from review.items.rows import tell
+from review.items.rows import Told, tell
 from review.models import QueueItem
 from review.text import age, counted, shown
 from review.verbs import kind_of
@@ -46,6 +46,7 @@ class QueueRow:
     kind: Kind
     what: str
     why: str
+    next: str
     opened_at: datetime
     url: str
     late: bool = False
@@ -162,18 +163,19 @@ def describe(items: Iterable[QueueItem], late_after: float, suffix: str = "") ->
     rows = []
     for item in items:
         key = (item.source, str(item.item_id))
-        name, reason, chips = words.get(key, (f"{item.source} {shown(item.item_id, 80)}", "", ()))
+        told = words.get(key) or Told(f"{item.source} {shown(item.item_id, 80)}", "", "")
         rows.append(
             QueueRow(
                 source=item.source,
                 item_id=str(item.item_id),
                 kind=kind_of(item.source, item.kind),
-                what=name,
-                why=reason,
+                what=told.what,
+                why=told.why,
+                next=told.next,
                 opened_at=item.opened_at,
                 url=item_url(*key) + suffix,
                 late=(now - item.opened_at).total_seconds() > late_after,
-                chips=chips,
+                chips=told.chips,
             )
         )
     return rows

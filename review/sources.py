@@ -120,12 +120,12 @@ _RUN = (
 )
 
 SOURCES: Mapping[str, Kind] = {
-    "failed_job": Kind("dead letter", "✕", "bad", "Read the error, then decide", _FAILED_JOB),
-    "job": Kind("nobody takes this", "◌", "plain", "Check its worker", _JOB),
-    "batch": Kind("batch stopped", "◌", "plain", "Check the import", _BATCH),
-    "run": Kind("run flagged", "◌", "plain", "Check the engine", _RUN),
-    "outbox": Kind("message given up", "✉", "bad", "Check the receiver", _OUTBOX),
-    "key": Kind("key overdue", "⚷", "plain", "Decide what holds it"),
+    "failed_job": Kind("dead letter", "✕", "bad", _FAILED_JOB),
+    "job": Kind("nobody takes this", "◌", "plain", _JOB),
+    "batch": Kind("batch stopped", "◌", "plain", _BATCH),
+    "run": Kind("run flagged", "◌", "plain", _RUN),
+    "outbox": Kind("message given up", "✉", "bad", _OUTBOX),
+    "key": Kind("key overdue", "⚷", "plain"),
 }
 
 

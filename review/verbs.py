@@ -58,19 +58,14 @@ _ABANDON_PLAIN = Decision(
 )
 
 KINDS: Mapping[str, Kind] = {
-    "stale_version": Kind("stale version", "⇄", "warn", "Compare, then choose", _FIELD_DECISIONS),
-    "rule_failed": Kind("rule failed", "⊘", "warn", "Check the rule", _FIELD_DECISIONS),
-    "not_owner_of_field": Kind(
-        "not its field", "⊘", "warn", "Keep current or correct", _FIELD_DECISIONS
-    ),
-    "bad_transition": Kind(
-        "bad status move", "⇤", "warn", "Keep current or correct", _FIELD_DECISIONS
-    ),
+    "stale_version": Kind("stale version", "⇄", "warn", _FIELD_DECISIONS),
+    "rule_failed": Kind("rule failed", "⊘", "warn", _FIELD_DECISIONS),
+    "not_owner_of_field": Kind("not its field", "⊘", "warn", _FIELD_DECISIONS),
+    "bad_transition": Kind("bad status move", "⇤", "warn", _FIELD_DECISIONS),
     "lost_record": Kind(
         "record gone",
         "∅",
         "warn",
-        "Resend or abandon",
         (
             Decision(
                 "resend",
@@ -87,7 +82,6 @@ KINDS: Mapping[str, Kind] = {
         "uncertain send",
         "?",
         "unknown",
-        "Look again, then decide",
         (
             Decision(
                 "look-again",
@@ -135,7 +129,6 @@ KINDS: Mapping[str, Kind] = {
         "missing key",
         "⚷",
         "bad",
-        "Enter with its event id",
         (
             Decision(
                 "resend",
@@ -153,7 +146,6 @@ KINDS: Mapping[str, Kind] = {
         "claim gone",
         "∅",
         "bad",
-        "Make the job again or abandon",
         (
             Decision(
                 "resend",
@@ -170,7 +162,6 @@ KINDS: Mapping[str, Kind] = {
         "payload changed",
         "≠",
         "warn",
-        "Keep stored or accept new",
         (
             _KEEP_STORED,
             Decision(
@@ -186,7 +177,6 @@ KINDS: Mapping[str, Kind] = {
         "result differs",
         "≠",
         "warn",
-        "Keep stored or accept new",
         (
             _KEEP_STORED,
             Decision(
@@ -199,7 +189,7 @@ KINDS: Mapping[str, Kind] = {
     ),
 }
 
-UNKNOWN_KIND = Kind("waiting", "◌", "plain", "Look at the facts")
+UNKNOWN_KIND = Kind("waiting", "◌", "plain")
 
 # A stored proposal is confirmed or thrown away by somebody else.
 SECOND_PERSON = (

@@ -10,13 +10,13 @@ from django.utils import timezone
 
 from ledger.models import Conflict
 from review.decisions import RISK
-from review.items import fields, reading, sends, timeline
+from review.items import fields, nexts, reading, sends, timeline
 from review.items.around import Around, attempted_names, detail_of, holder, read_around, unreadable
 from review.items.ends import closed, decided_of, left_alone, proposal_of
 from review.items.facts import chips_of, detail_facts, facts_of, four_of
 from review.items.fields import Ground
 from review.items.offers import User, needs_of, offer
-from review.items.page import Fact, FieldPart, ItemPage, Offer, Payload, SendPart
+from review.items.page import Fact, FieldPart, ItemPage, Next, Offer, Payload, SendPart
 from review.items.places import places
 from review.items.stories import Story
 from review.jsonvalue import Number, Preview, pretty
@@ -74,6 +74,7 @@ def page(conflict: Conflict, user: User, form: Mapping[str, str] | None = None) 
         lock_version=conflict.lock_version,
         revision_seen=_revision_seen(conflict, around),
         opened_at=conflict.waiting_since or conflict.created_at,
+        next=_next(conflict, around),
         fields=_field_part(conflict, ground),
         send=_send_part(conflict, around, now),
         payloads=_payloads(conflict, around, allowed=allowed),
@@ -81,6 +82,18 @@ def page(conflict: Conflict, user: User, form: Mapping[str, str] | None = None) 
         decided=decided,
     )
     return _with_offers(built, conflict, around, user, now)
+
+
+def _next(conflict: Conflict, around: Around) -> Next | None:
+    """Say what to do while the item waits, and where to look where only a person can."""
+    if conflict.state != "open":
+        return None
+    job, provider = around.job, around.provider
+    name = job.provider if job else None
+    words = nexts.of_conflict(conflict, name, provider, has_job=job is not None)
+    if job is None or conflict.kind != "unknown_send" or conflict.proposed_by:
+        return Next(words)
+    return Next(words, nexts.how_to_check(job, provider))
 
 
 def _with_offers(

@@ -10,7 +10,7 @@ from ledger.models import Conflict, Job, Provider, Workflow
 from review.decisions import Kind
 from review.items.around import ALIKE_CAP
 from review.items.page import Chip, Fact
-from review.items.sends import settle_left
+from review.items.sends import known_by, settle_left
 from review.reasons import in_words
 from review.text import actor, counted, listed, shown
 from review.verdict import CLASS_NAMES
@@ -63,11 +63,12 @@ def _job_facts(job: Job, provider: Provider | None, now: datetime) -> list[Fact]
         if provider and provider.auto_registered
         else ""
     )
-    settle = settle_left(job, now) if provider and provider.class_field == "advisory_handle" else ""
+    searched = known_by(job, provider)[0] == "handle"
+    settle = settle_left(job, now) if searched else ""
     return [
         Fact("Provider", shown(job.provider, 80), hint or ("" if provider else "not registered")),
         Fact("Provider key", _other_than(job.provider_key, job.idem_key), mono=True),
-        Fact("Handle", shown(job.handle, 120), mono=True),
+        Fact("Handle", shown(job.handle, 120) if searched else "", mono=True),
         Fact("Reference", shown(job.provider_ref, 120), mono=True),
         Fact("Marked", at=job.first_marked_at),
         Fact("Attempts", str(job.attempts)),

@@ -11,9 +11,9 @@ from django.utils.safestring import SafeString
 
 from ledger.models import BatchRun, FailedJob, Idem, Job, OutboxMessage, Run
 from ledger.models.base import GuardedModel
-from review.items import reading, standing, timeline
+from review.items import nexts, reading, standing, timeline
 from review.items.offers import User, needs_of, offer
-from review.items.page import Chip, Fact, ItemPage, Payload
+from review.items.page import Chip, Fact, ItemPage, Next, Payload
 from review.items.stories import bold, bold_actor
 from review.jsonvalue import PREVIEW_LIMIT, Preview
 from review.rights import VIEW_PAYLOAD
@@ -76,6 +76,9 @@ def page(source: str, row: Any, user: User, form: Mapping[str, str] | None = Non
         facts=[fact for fact in facts if fact.value or fact.at],
         timeline=timeline.of_subject(**subject) if subject else [],
         opened_at=row.waiting_since,
+        next=Next(nexts.of_other(source, row, again="resend" not in stand.forbidden))
+        if row.waiting_since
+        else None,
         payloads=_payloads(source, row, user),
         links=_links(source, row),
     )

@@ -134,11 +134,22 @@ class EvidenceLine:
 
 
 @dataclass(frozen=True, slots=True)
+class OneSend:
+    """One try to send, by its number, and what was said of it; number 0 is of no known try."""
+
+    number: int
+    marked_at: datetime | None
+    evidence: tuple[EvidenceLine, ...]
+    latest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class SendPart:
-    """The verdict of an uncertain send and the evidence behind it."""
+    """The verdict of an uncertain send, and every try of it with its evidence, oldest first."""
 
     verdict: Verdict
-    evidence: tuple[EvidenceLine, ...]
+    sends: tuple[OneSend, ...]
+    known_by: tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +191,14 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True)
+class Next:
+    """What a person can do about an item that waits, and where to look by hand."""
+
+    words: str
+    how: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ItemPage:
     """Everything one item page shows."""
 
@@ -198,6 +217,7 @@ class ItemPage:
     lock_version: int | None = None
     revision_seen: str = ""
     opened_at: datetime | None = None
+    next: Next | None = None
     fields: FieldPart | None = None
     send: SendPart | None = None
     payloads: Sequence[Payload] = ()

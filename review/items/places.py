@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from ledger.models import Conflict, Provider
+from ledger.models import Conflict
 from review.items import sends
 from review.items.around import Around, unreadable
 from review.items.offers import Places, lacking_words
@@ -64,8 +64,8 @@ def _forbidden(around: Around, part: FieldPart | None, provider: str) -> dict[st
         forbidden[AS_SHOWN] = "Nothing would be written. Choose a value, or keep current."
     if part and part.written and part.written.problems:
         forbidden[AS_SHOWN] = "A typed value cannot be read; see the row above."
-    if around.job and not _can_be_asked(around.provider):
-        forbidden["look_again"] = f"{provider} cannot be asked."
+    if around.job and not sends.can_be_asked(around.provider):
+        forbidden["look_again"] = f"{provider} cannot be asked. Check there by hand."
     return forbidden
 
 
@@ -82,12 +82,6 @@ def _parked(conflict: Conflict, around: Around) -> dict[str, str]:
     elif conflict.kind == "missing_key" and around.job is not None:
         found["resend"] = "Its job exists under its key; abandon this item."
     return found
-
-
-def _can_be_asked(provider: Provider | None) -> bool:
-    if provider is None or provider.class_field == "advisory_blind":
-        return False
-    return provider.class_field == "advisory_handle" or provider.lookup_by_reference
 
 
 def _second_person(conflict: Conflict, part: FieldPart | None) -> str:

@@ -1,8 +1,9 @@
 """Rows of the queue in words: what waits and why, one query per table whatever their number."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from ledger.models import (
     BatchRun,
@@ -14,14 +15,22 @@ from ledger.models import (
     Provider,
     Run,
 )
+from review.items import nexts
 from review.items.reading import json_text, side, text_of
 from review.items.sends import class_name
+from review.items.standing import UNDER_WAY
 from review.items.stories import what, why
 from review.models import QueueItem
 from review.text import actor, counted, shown
 
-# What an item is called, why it waits, and short labels.
-type Told = tuple[str, str, tuple[str, ...]]
+
+class Told(NamedTuple):
+    """What an item is called, why it waits, what to do next, and short labels."""
+
+    what: str
+    why: str
+    next: str
+    chips: tuple[str, ...] = ()
 
 
 def tell(items: Iterable[QueueItem]) -> dict[tuple[str, str], Told]:
@@ -39,7 +48,7 @@ def tell(items: Iterable[QueueItem]) -> dict[tuple[str, str], Told]:
 def _conflict_rows(ids: list[str]) -> QuerySet[Conflict]:
     """Select what a row says of a conflict, its JSON as the first characters of its text."""
     named = ("kind", "target", "record_key", "job_id", "idem_key", "effect", "workflow")
-    lost = ("attempt", "version_read", "version_found", "sensitive", "proposed_by")
+    lost = ("attempt", "version_read", "version_found", "sensitive", "proposed_by", "external")
     return (
         Conflict.objects.filter(pk__in=ids)
         .only(*named, *lost)
@@ -75,22 +84,31 @@ def _conflicts(ids: list[str]) -> dict[str, Told]:
         }
         chips = ["sensitive"] if row.sensitive else []
         chips += ["second person"] if row.proposed_by else []
-        told[str(row.pk)] = (what(row, fields, facts), why(row, facts), tuple(chips))
+        following = nexts.of_conflict(
+            row, provider, providers.get(provider or ""), has_job=provider is not None
+        )
+        told[str(row.pk)] = Told(what(row, fields, facts), why(row, facts), following, tuple(chips))
     return told
 
 
 def _failed(ids: list[str]) -> dict[str, Told]:
-    rows = FailedJob.objects.filter(pk__in=ids).only(
-        "workflow_name", "error_node", "error_message", "retry_count", "state"
+    jobs = Job.objects.filter(pk=OuterRef("job_id"))
+    rows = (
+        FailedJob.objects.filter(pk__in=ids)
+        .only("workflow_name", "error_node", "error_message", "retry_count", "state")
+        .annotate(
+            again=Exists(jobs.exclude(state__in=UNDER_WAY))
+            | (~Exists(jobs) & Q(effect__gt="", event__isnull=False))
+        )
     )
     return {
-        str(row.pk): (
+        str(row.pk): Told(
             actor(row.workflow_name, 80)
             + (f" · node “{shown(row.error_node, 60)}”" if row.error_node else ""),
             " · retried ".join(
                 (shown(row.error_message or "no message", 160), counted(row.retry_count, "time"))
             ),
-            (),
+            nexts.of_other("failed_job", row, again=row.again),
         )
         for row in rows
     }
@@ -99,10 +117,10 @@ def _failed(ids: list[str]) -> dict[str, Told]:
 def _jobs(ids: list[str]) -> dict[str, Told]:
     rows = Job.objects.filter(pk__in=ids).only("effect", "workflow", "idem_key", "run_after")
     return {
-        row.pk: (
+        row.pk: Told(
             f"{shown(row.effect, 60)} · {shown(row.idem_key, 80)}",
             f"due, and no worker of {actor(row.workflow, 60)} takes it",
-            (),
+            nexts.of_other("job", row),
         )
         for row in rows
     }
@@ -111,7 +129,7 @@ def _jobs(ids: list[str]) -> dict[str, Told]:
 def _batches(ids: list[str]) -> dict[str, Told]:
     rows = BatchRun.objects.filter(pk__in=ids).only("workflow_name", "status", "items_processed")
     return {
-        str(row.pk): (
+        str(row.pk): Told(
             f"import of {actor(row.workflow_name, 80)}",
             " after ".join(
                 (
@@ -119,7 +137,7 @@ def _batches(ids: list[str]) -> dict[str, Told]:
                     counted(row.items_processed, "item"),
                 )
             ),
-            (),
+            nexts.of_other("batch", row),
         )
         for row in rows
     }
@@ -130,7 +148,7 @@ def _outbox(ids: list[str]) -> dict[str, Told]:
         "topic", "subject", "last_error", "attempts"
     )
     return {
-        str(row.pk): (
+        str(row.pk): Told(
             f"{shown(row.topic, 60)} · {shown(row.subject, 80)}",
             ": ".join(
                 (
@@ -138,7 +156,7 @@ def _outbox(ids: list[str]) -> dict[str, Told]:
                     shown(row.last_error, 120),
                 )
             ),
-            (),
+            nexts.of_other("outbox", row),
         )
         for row in rows
     }
@@ -149,21 +167,22 @@ def _runs(ids: list[str]) -> dict[str, Told]:
         "workflow", "external_execution_id", "engine_status", "operator_note"
     )
     return {
-        str(row.pk): (
+        str(row.pk): Told(
             f"run of {actor(row.workflow, 80)}",
             f"engine says {shown(row.engine_status, 40)}"
             if row.engine_status
             else "the engine cannot be asked: no execution is known"
             if not row.external_execution_id
             else "the engine gave no answer",
-            (),
+            nexts.of_other("run", row),
         )
         for row in rows
     }
 
 
 def _keys(ids: list[str]) -> dict[str, Told]:
-    return {pk: (shown(pk, 120), "held longer than it should be", ()) for pk in ids}
+    following = nexts.of_other("key", None)
+    return {pk: Told(shown(pk, 120), "held longer than it should be", following) for pk in ids}
 
 
 _TELL = {

@@ -3,17 +3,19 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from ledger.models import Evidence, Job, Provider, Workflow
-from review.items.page import Chip, EvidenceLine, SendPart
+from ledger.models import AuditEvent, Evidence, Job, Provider, Workflow
+from review.items.page import Chip, EvidenceLine, OneSend, SendPart
 from review.text import age, shown
 from review.verdict import CLASS_NAMES, Piece, Send, judge
 
 # Evidence rows of one job; a provider asked more often than this has told all it knows.
 _EVIDENCE_LIMIT = 60
+# Sends of one job that are listed, the newest.
+_SENDS_LIMIT = 30
 
 _EVIDENCE_WORDS: Mapping[str, tuple[str, Chip]] = {
     "lookup_found": ("{source} has it", Chip("found", "ok", "✓")),
-    "lookup_absent": ("{source} has nothing under that handle", Chip("absent", "plain", "∅")),
+    "lookup_absent": ("{source} has nothing under that {label}", Chip("absent", "plain", "∅")),
     "lookup_error": ("{source} could not be asked", Chip("look-up failed", "warn", "!")),
     "receipt": ("the worker brought the provider's answer", Chip("receipt", "ok", "✓")),
     "late_receipt": (
@@ -34,11 +36,8 @@ def send_part(
     job: Job, provider: Provider | None, workflow: Workflow | None, holder: str, now: datetime
 ) -> SendPart:
     """Weigh a job's evidence and list it, oldest first."""
-    rows = list(
-        Evidence.objects.filter(job_id=job.id)
-        .defer("body")
-        .order_by("observed_at", "id")[:_EVIDENCE_LIMIT]
-    )
+    newest = Evidence.objects.filter(job_id=job.id).defer("body").order_by("-observed_at", "-id")
+    rows = list(reversed(newest[:_EVIDENCE_LIMIT]))
     verdict = judge(
         Send(
             provider=shown(job.provider, 60),
@@ -62,27 +61,58 @@ def send_part(
         ],
         now,
     )
-    lines = [_line(row) for row in rows]
-    if job.first_marked_at:
-        lines.append(
-            EvidenceLine(
-                job.first_marked_at,
-                "the send was marked, under the handle",
-                shown(job.handle, 120),
-                Chip(f"send no. {job.send_no or 1}"),
-            )
+    label, value = known_by(job, provider)
+    return SendPart(verdict, _sends(job, rows, label), (label, value))
+
+
+def _sends(job: Job, rows: list[Evidence], label: str) -> tuple[OneSend, ...]:
+    """Put each piece of evidence under the send it speaks of."""
+    marks = _marks(job)
+    last = max([job.send_no, *(row.send_no for row in rows)])
+    numbers = {row.send_no for row in rows} | set(range(max(1, last - _SENDS_LIMIT + 1), last + 1))
+    return tuple(
+        OneSend(
+            number,
+            marks.get(number),
+            tuple(_line(row, label) for row in rows if row.send_no == number),
+            latest=number == job.send_no > 0,
         )
-    return SendPart(verdict, tuple(sorted(lines, key=lambda line: line.at)))
+        for number in sorted(numbers)
+    )
 
 
-def _line(row: Evidence) -> EvidenceLine:
+def _marks(job: Job) -> dict[int, datetime]:
+    """Return when each send was marked, as the audit tells it; raw statements have no such row."""
+    found = AuditEvent.objects.filter(job_id=job.id, op="mark_sending", outcome="won")
+    times = list(found.order_by("-at", "-id").values_list("at", flat=True)[:_SENDS_LIMIT])
+    raw = job.marker_at if job.marker_at and not (times and times[0] >= job.marker_at) else None
+    if raw:
+        times.insert(0, raw)
+    return {job.send_no - back: at for back, at in enumerate(times) if job.send_no > back}
+
+
+def _line(row: Evidence, label: str) -> EvidenceLine:
     text, chip = _EVIDENCE_WORDS.get(row.kind, (shown(row.kind, 40), Chip(shown(row.kind, 40))))
     return EvidenceLine(
         row.observed_at,
-        text.format(source=shown(row.source, 60)),
+        text.format(source=shown(row.source, 60), label=label),
         shown(row.provider_ref, 120),
         chip,
     )
+
+
+def can_be_asked(provider: Provider | None) -> bool:
+    """Say whether Landed can look an effect up at a provider."""
+    if provider is None or provider.class_field == "advisory_blind":
+        return False
+    return provider.class_field == "advisory_handle" or provider.lookup_by_reference
+
+
+def known_by(job: Job, provider: Provider | None) -> tuple[str, str]:
+    """Return what an effect is known by at its provider: a handle only where it is searched by."""
+    if provider is not None and provider.class_field == "advisory_handle":
+        return "handle", shown(job.handle, 120)
+    return "key", shown(job.provider_key, 120)
 
 
 def class_name(provider: Provider | None) -> str:

@@ -37,6 +37,10 @@ OPERATIONS: Mapping[str, str] = {
 }
 
 
+# States in which a job is worked on or soon will be: it is not sent anew.
+UNDER_WAY = ("queued", "claimed", "sweeping")
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """Whether a row may be decided now; words and reasons for its buttons."""
@@ -72,7 +76,7 @@ def _failed_job(row: FailedJob, now: datetime) -> Standing:
             "It names neither a job nor an event with its effect, so nothing can be sent again. "
             "Redo the work, then acknowledge or abandon it."
         )
-    elif job and job.state in ("queued", "claimed", "sweeping"):
+    elif job and job.state in UNDER_WAY:
         forbidden["resend"] = f"Its job is {job.state}, so it is under way already."
     dead = job is not None and job.state == "dead"
     key = " Its job and key close for good; a redelivery gets this answer." if dead else ""

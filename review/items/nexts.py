@@ -1,0 +1,86 @@
+"""What a person can do next about an item: never a way the item's page refuses.
+
+Pure: from rows that are read already. The queue and the item's page say the same words.
+"""
+
+from typing import Any
+
+from ledger.models import BatchRun, Conflict, FailedJob, Job, Provider, Run
+from review.items.around import unreadable
+from review.items.sends import can_be_asked, known_by
+from review.text import shown
+
+_LOOK = "Look at the facts"
+
+_CONFLICTS = {
+    "stale_version": "Compare, then choose",
+    "rule_failed": "Keep current, or choose other values",
+    "not_owner_of_field": "Keep current, or have the field's owner write it",
+    "bad_transition": "Keep current, or choose an allowed status",
+    "lost_record": "Resend if it should exist again, or abandon",
+    "unknown_send": "Look again, then decide",
+    "missing_key": "Enter with its event id",
+    "lost_claim": "Make the job again or abandon",
+    "payload_mismatch": "Keep stored or accept new",
+    "result_mismatch": "Keep stored or accept new",
+}
+# Where what came could not be read, there is nothing in it to write.
+_UNREADABLE = {
+    "stale_version": "Read what came, then keep current or abandon",
+    "rule_failed": "Read what came, then keep current or abandon",
+    "not_owner_of_field": "Read what came, then keep current or abandon",
+    "bad_transition": "Read what came, then keep current or abandon",
+    "payload_mismatch": "Read what came, then keep stored or abandon",
+}
+
+
+def of_conflict(
+    conflict: Conflict, provider_name: str | None, provider: Provider | None, *, has_job: bool
+) -> str:
+    """Say what to do about a conflict, given who was sent to and whether its job is there."""
+    if conflict.proposed_by:
+        return "Approve or reject what is proposed"
+    if conflict.kind in _UNREADABLE and unreadable(conflict) is not None:
+        return _UNREADABLE[conflict.kind]
+    if conflict.kind == "missing_key" and conflict.external:
+        return "Enter it in its workflow, then abandon it here"
+    if conflict.kind == "missing_key" and has_job:
+        return "Abandon it: its job exists"
+    if conflict.kind == "unknown_send" and not can_be_asked(provider):
+        return (
+            f"Check at {shown(provider_name or 'the provider', 40)} by hand, then say what you know"
+        )
+    return _CONFLICTS.get(conflict.kind, _LOOK)
+
+
+def of_other(source: str, row: Any, *, again: bool = True) -> str:
+    """Say what to do about an item of another source; again: a dead letter can be resent."""
+    if isinstance(row, FailedJob):
+        if not again:
+            return "Redo it by hand, then acknowledge or abandon"
+        return "Read the error, then resend or abandon"
+    if isinstance(row, BatchRun):
+        if row.status == "failed":
+            return "Start the import again, then acknowledge"
+        return "Mark failed, then start the import again"
+    if isinstance(row, Run):
+        if row.external_execution_id:
+            return "Look at it in the engine, then decide"
+        return "Find its execution in the engine and attach it"
+    return {
+        "job": "Start its worker, or abandon",
+        "outbox": "Check the receiver, then retry or drop",
+        "key": "Decide the item that holds it",
+    }.get(source, _LOOK)
+
+
+def how_to_check(job: Job, provider: Provider | None) -> str:
+    """Say where and for what to look by hand, where the provider cannot be asked."""
+    if can_be_asked(provider):
+        return ""
+    name, (label, value) = shown(job.provider, 60), known_by(job, provider)
+    when = f" sent about {job.first_marked_at:%H:%M} UTC" if job.first_marked_at else ""
+    return (
+        f"Landed cannot ask {name}. Search its own records, or ask who runs it, for this effect"
+        f"{when}; {label}: {value}."
+    )

@@ -1,0 +1,80 @@
+"""What to do next, as the queue and the item's page say it: the same, and possible."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from django.test import Client
+
+from ledger.models import Job
+from review.queue import item_url
+from tests.support import desk, losses, waiting
+from tests.support.database import Connect
+from tests.support.doors import open_door
+from tests.support.factories import Shop
+from tests.support.lab import Lab, running_lab
+
+
+@pytest.fixture
+def lab(transactional_db: None, owner_sql: psycopg.Connection) -> Iterator[Lab]:
+    """Open the shop and the crash lab."""
+    desk.open_shop(owner_sql)
+    with running_lab(owner_sql) as running:
+        yield running
+
+
+@pytest.fixture
+def store(transactional_db: None, connect: Connect, owner_sql: psycopg.Connection) -> Shop:
+    """Give the shop whose jobs, batches and runs get stuck."""
+    return Shop(open_door("python", connect, owner_sql), owner_sql)
+
+
+@pytest.fixture
+def olga(transactional_db: None) -> Client:
+    """Log an operator in."""
+    client = Client()
+    client.force_login(desk.person("olga", "operator"))
+    return client
+
+
+def said_of(client: Client, source: str, item_id: object) -> Any:
+    """Return the item's page; both places say the same and nothing the page refuses."""
+    rows = client.get("/admin/queue/").context["page"].rows
+    (row,) = (row for row in rows if (row.source, row.item_id) == (source, str(item_id)))
+    item = client.get(item_url(source, item_id)).context["item"]
+    assert item.next.words == row.next != ""
+    for offer in item.offers:
+        if offer.disabled:
+            assert offer.decision.label.lower() not in row.next.lower()
+    return item
+
+
+@pytest.mark.parametrize("kind", losses.MAKE)
+def test_the_next_step_of_a_conflict_is_possible(lab, olga, kind):
+    """Every kind, made the way it happens."""
+    said_of(olga, "conflict", losses.MAKE[kind](lab))
+
+
+@pytest.mark.parametrize(
+    ("source", "make"),
+    list({(source, make): None for (source, _), make in waiting.MAKE.items()}),
+    ids=lambda part: getattr(part, "__name__", part),
+)
+def test_the_next_step_of_anything_else_is_possible(store, olga, source, make):
+    """Dead letters with and without a job, imports that stalled or failed, runs known or not."""
+    said_of(olga, source, make(store))
+
+
+def test_where_nobody_answers_a_look_up_the_page_says_where_to_look(lab, olga):
+    """The provider, the time and the key by which the effect is known there, and no handle."""
+    number = losses.unknown_send(lab)
+    item = said_of(olga, "conflict", number)
+    job = Job.objects.get()
+    assert item.next.words == "Check at hook by hand, then say what you know"
+    assert "Landed cannot ask hook." in item.next.how
+    assert f"key: {job.provider_key}" in item.next.how
+    page = olga.get(item_url("conflict", number)).text
+    assert "advisory without handle" in page
+    assert job.handle.strip("<>") not in page
+    assert ">Handle<" not in page
