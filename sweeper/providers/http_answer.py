@@ -84,7 +84,8 @@ def _went_well(document: Any, ok: str, failed: str) -> bool:
 def read_look_up(answer: Answer, section: Config, identity: Identity) -> LookUp:
     """Read a look-up's answer: only a complete, well-formed one may say "absent".
 
-    ``items`` is the path of the list (empty: the document itself is the one item), ``match`` the
+    ``items`` is the path of the list (``*``: the document is the list; empty: it is the one item),
+    ``match`` the
     path inside an item (empty: the item itself; ``*`` is any member of a list) whose text must
     equal ``equals`` byte for byte or, with ``contains``, hold it. ``ref`` is the path of the
     provider's reference. ``more`` is a path that is true where the list goes on, ``full`` a
@@ -97,7 +98,7 @@ def read_look_up(answer: Answer, section: Config, identity: Identity) -> LookUp:
         raise LookupInconclusiveError(f"the look-up was answered with {answer.status}")
     document = _whole_document(answer, section)
     path = setting(section, "items", str, "")
-    items = pick(document, path) if path else [document]
+    items = document if path == "*" else pick(document, path) if path else [document]
     if not isinstance(items, list):
         raise LookupInconclusiveError(f"the look-up's answer has no list at {path!r}")
     expected = fill(setting(section, "equals", str, "{provider_key}"), identity)

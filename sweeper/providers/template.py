@@ -6,6 +6,7 @@ headers also {env:NAME}, {basic:NAME} and {token}.
 
 import base64
 import hashlib
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from sweeper.errors import ProviderRejectedError
 from sweeper.providers.base import Identity
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+)(?::([A-Za-z0-9_]+))?\}")
+
+DECODER = json.JSONDecoder()
 
 # The names of effects under which {uuid} is made; any fixed one would do.
 NAMESPACE = UUID("6f1c34d4-3f0a-5c35-9d0c-5d2f4f1c8a10")
@@ -105,24 +108,45 @@ def parse(text: bytes) -> Any:
 
 
 def splice(payload: bytes, document: Mapping[str, Any], members: Mapping[str, Any]) -> bytes:
-    """Put members at the front of a JSON object and leave every other byte as it was stored.
+    """Put members into a JSON object and leave every other byte as it was stored.
 
     Parsing and writing it anew could change a number. A payload that already has the member with
-    another value is refused: it would be unclear which one the provider reads. A member that is an
-    object may be there already if it holds at least what would be added.
+    another value is refused: it would be unclear which one the provider reads. Objects are joined.
     """
+    return _splice(payload.decode(), document, members, "").encode()
+
+
+def _splice(text: str, document: Mapping[str, Any], members: Mapping[str, Any], path: str) -> str:
+    missing = {}
     for name, value in members.items():
-        if name in document and not _holds(document[name], value):
-            raise ProviderRejectedError(f"the payload has another {name!r} already")
-    missing = {name: value for name, value in members.items() if name not in document}
+        there, where = document.get(name), f"{path}{name}"
+        if name not in document:
+            missing[name] = value
+        elif isinstance(there, dict) and isinstance(value, dict):
+            start, end = _span(text, name)
+            text = text[:start] + _splice(text[start:end], there, value, f"{where}.") + text[end:]
+        elif there != value:
+            raise ProviderRejectedError(f"the payload has another {where!r} already")
     if not missing:
-        return payload
-    comma = b"," if document else b""
-    return orjson.dumps(missing)[:-1] + comma + payload.lstrip()[1:]
+        return text
+    comma = "," if document else ""
+    return orjson.dumps(missing)[:-1].decode() + comma + text.lstrip()[1:]
 
 
-def _holds(value: Any, wanted: Any) -> bool:
-    """Say whether a value has everything that is wanted, at any depth."""
-    if isinstance(value, dict) and isinstance(wanted, dict):
-        return all(name in value and _holds(value[name], each) for name, each in wanted.items())
-    return bool(value == wanted)
+def _span(text: str, name: str) -> tuple[int, int]:
+    """Return where the value of a member of a JSON object begins and ends; the last one counts."""
+    found, at = (0, 0), text.index("{") + 1
+    while (at := _after_blanks(text, at)) < len(text) and text[at] != "}":
+        key, at = DECODER.raw_decode(text, at)
+        start = _after_blanks(text, _after_blanks(text, at) + 1)
+        _, end = DECODER.raw_decode(text, start)
+        if key == name:
+            found = (start, end)
+        at = _after_blanks(text, end) + 1
+    return found
+
+
+def _after_blanks(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\r\n":
+        at += 1
+    return at

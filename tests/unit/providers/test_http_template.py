@@ -99,14 +99,34 @@ def test_members_are_added_without_touching_the_rest(payload: bytes, sent: bytes
     assert add_members(payload, {"ref": "{job_id}"}, IDENTITY) == sent
 
 
-def test_a_member_may_be_an_object() -> None:
-    """It is added whole, or must be there with all it would have."""
+@pytest.mark.parametrize(
+    ("payload", "sent"),
+    [
+        (b"{}", b'{"metadata":{"key":"job-1"}}'),
+        (b'{"metadata": {"key": "job-1"}}', b'{"metadata": {"key": "job-1"}}'),
+        (b'{"metadata": {}, "n": 1.10}', b'{"metadata": {"key":"job-1"}, "n": 1.10}'),
+        (
+            b'{ "n" : 1e2 , "metadata" : { "own" : 1.0 , "x":{"metadata":{}}} }',
+            b'{ "n" : 1e2 , "metadata" : {"key":"job-1", "own" : 1.0 , "x":{"metadata":{}}} }',
+        ),
+        (
+            b'{"a":"}\\"{","metadata":{"b":[1]}}',
+            b'{"a":"}\\"{","metadata":{"key":"job-1","b":[1]}}',
+        ),
+    ],
+)
+def test_a_member_may_be_an_object(payload: bytes, sent: bytes) -> None:
+    """It joins the one that is there; no other byte changes."""
+    assert add_members(payload, {"metadata": {"key": "{job_id}"}}, IDENTITY) == sent
+
+
+def test_a_member_that_says_something_else_is_refused_by_its_path() -> None:
+    """Whoever wrote the payload has to look at it."""
     wanted = {"metadata": {"key": "{job_id}"}}
-    assert add_members(b"{}", wanted, IDENTITY) == b'{"metadata":{"key":"job-1"}}'
-    there = b'{"metadata": {"own": 1, "key": "job-1"}}'
-    assert add_members(there, wanted, IDENTITY) == there
+    with pytest.raises(ProviderRejectedError, match=r"another 'metadata\.key'"):
+        add_members(b'{"metadata": {"key": "other"}}', wanted, IDENTITY)
     with pytest.raises(ProviderRejectedError, match="another 'metadata'"):
-        add_members(b'{"metadata": {"own": 1}}', wanted, IDENTITY)
+        add_members(b'{"metadata": "other"}', wanted, IDENTITY)
 
 
 def test_a_form_keeps_the_text_of_numbers() -> None:
