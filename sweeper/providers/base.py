@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Protocol, cast
 
@@ -158,7 +159,7 @@ def setting[T](config: Config, name: str, kind: type[T], default: T | None = Non
     that nothing was sent.
     """
     value = config.get(name, default)
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+    if kind is float and isinstance(value, int | Decimal) and not isinstance(value, bool):
         value = float(value)
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise ProviderRejectedError(f"provider configuration: {name} must be a {kind.__name__}")
