@@ -140,7 +140,9 @@ _ALL = (
     Operation("decide_job"),
     Operation("add_evidence"),
     Operation("look_again"),
+    Operation("reconcile_run"),
     Operation("promote_conflicts"),
+    Operation("record_check"),
     Operation("seal_audit"),
     Operation("verify_audit"),
     # Administration
@@ -155,6 +157,8 @@ _ALL = (
     Operation("mark_field_sensitive"),
     Operation("create_token"),
     Operation("revoke_token"),
+    Operation("acknowledge_alert"),
+    Operation("save_baseline"),
 )
 
 OPERATIONS = {operation.name: operation for operation in _ALL}

@@ -28,6 +28,8 @@ POLICIES: tuple[tuple[str, Any, str, str, str], ...] = (
     ("undo_s", 30, "s", "guess", "how long a resend can be taken back"),
     ("four_eyes_amount", 1000, "amount", "guess", "from here a resend needs a second person"),
     ("outbox_warn_s", 120, "s", "guess", "age of an unpublished message worth a warning"),
+    ("finished_grace_s", 30, "s", "guess", "how long an ended engine waits for a run's own word"),
+    ("engine_unknown_s", 3600, "s", "guess", "how long an engine may be unreachable"),
     ("batch_lease_s", 600, "s", "guess", "how long a batch lives without an advance"),
     ("outbox_retry_horizon_s", 1800, "s", "guess", "how long a message is tried before a person"),
     ("dlq_retry_s", 300, "s", "guess", "wait before the schedule tries a dead letter again"),
@@ -62,6 +64,7 @@ TRANSITIONS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "batch_runs": {"running": ("complete", "failed"), "failed": ("running",)},
     "runs": {"running": ("completed", "failed", "failed_transient", "cancelled")},
+    "alerts": {"firing": ("acked", "resolved"), "acked": ("resolved",)},
 }
 
 SYSTEM_WORKFLOWS = ("(sql)", "(native)")

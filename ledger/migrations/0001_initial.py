@@ -95,6 +95,9 @@ class Migration(migrations.Migration):
                 ("to_tx", models.BigIntegerField()),
                 ("rows", models.BigIntegerField()),
                 ("root_hash", models.BinaryField()),
+                ("cluster", models.BigIntegerField(null=True)),
+                ("floor_id", models.BigIntegerField(db_default=0)),
+                ("closes", models.BooleanField(db_default=False)),
                 ("prev_seal", models.BinaryField(null=True)),
                 (
                     "sealed_at",
@@ -163,6 +166,7 @@ class Migration(migrations.Migration):
                     django.contrib.postgres.fields.ArrayField(base_field=models.TextField()),
                 ),
                 ("by_workflow", models.TextField(null=True)),
+                ("by_login", models.TextField()),
                 ("at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
             options={
@@ -1336,7 +1340,10 @@ class Migration(migrations.Migration):
                 ("engine_status", models.TextField(null=True)),
                 ("engine_stopped_at", models.DateTimeField(null=True)),
                 ("terminal_first_seen_at", models.DateTimeField(null=True)),
+                ("engine_unknown_since", models.DateTimeField(null=True)),
                 ("last_checked_at", models.DateTimeField(null=True)),
+                ("stop_requested_by", models.TextField(null=True)),
+                ("stops_asked", models.IntegerField(db_default=0)),
                 ("stop_requested_at", models.DateTimeField(null=True)),
                 ("stop_result", models.TextField(null=True)),
                 ("needs_operator", models.BooleanField(db_default=False)),
@@ -1499,5 +1506,219 @@ class Migration(migrations.Migration):
                     ),
                 ],
             },
+        migrations.CreateModel(
+            name="Alert",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("check_name", models.TextField(db_column="check")),
+                ("dedupe_key", models.TextField()),
+                ("severity", models.TextField()),
+                ("state", models.TextField(db_default="firing")),
+                ("value", models.FloatField(null=True)),
+                ("threshold", models.FloatField(null=True)),
+                (
+                    "first_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
+                ),
+                (
+                    "last_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
+                ),
+                ("pages_sent", models.IntegerField(db_default=0)),
+                ("acked_by", models.TextField(null=True)),
+                ("acked_at", models.DateTimeField(null=True)),
+                ("resolved_at", models.DateTimeField(null=True)),
+                ("version", models.BigIntegerField(db_default=1)),
+            ],
+            options={
+                "db_table": "alerts",
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("severity__in", ["page", "warn"])),
+                        name="alerts_severity_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("state__in", ["acked", "firing", "resolved"])),
+                        name="alerts_state_known",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("state", "resolved"), _negated=True),
+                        fields=("check_name", "dedupe_key"),
+                        name="alerts_one_living_per_key",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("acked_at", None), ("acked_by", None)),
+                            models.Q(("acked_at__isnull", False), ("acked_by__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="alerts_acked_by_and_at",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("state", "acked"), _negated=True),
+                            ("acked_at__isnull", False),
+                            _connector="OR",
+                        ),
+                        name="alerts_acked_has_who",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("resolved_at__isnull", False), ("state", "resolved")),
+                            models.Q(
+                                models.Q(("state", "resolved"), _negated=True),
+                                ("resolved_at", None),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="alerts_resolved_iff_over",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Baseline",
+            fields=[
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "workflow",
+                        "workflow_version",
+                        "op",
+                        "metric",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("workflow", models.TextField()),
+                ("workflow_version", models.TextField()),
+                ("op", models.TextField()),
+                ("metric", models.TextField()),
+                ("anchor", models.FloatField()),
+                ("tolerance", models.FloatField()),
+                (
+                    "set_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
+                ),
+                ("set_by", models.TextField()),
+                ("rechecked_at", models.DateTimeField(null=True)),
+                ("rechecked_by", models.TextField(null=True)),
+                ("samples", models.IntegerField(db_default=0)),
+                ("seeded_from", models.TextField(null=True)),
+                ("seed_check", ledger.models.base.SafeJSONField(null=True)),
+                ("carried_from_version", models.TextField(null=True)),
+                ("widen_factor", models.FloatField(null=True)),
+                ("widen_until", models.DateTimeField(null=True)),
+                ("cap", models.FloatField(null=True)),
+                ("version", models.BigIntegerField(db_default=1)),
+            ],
+            options={
+                "db_table": "baselines",
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("anchor__gte", 0), ("samples__gte", 0), ("tolerance__gte", 1)
+                        ),
+                        name="baselines_numbers_in_range",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("rechecked_at", None), ("rechecked_by", None)),
+                            models.Q(
+                                ("rechecked_at__isnull", False), ("rechecked_by__isnull", False)
+                            ),
+                            _connector="OR",
+                        ),
+                        name="baselines_rechecked_by_and_at",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("seeded_from", None), ("seed_check__isnull", False), _connector="OR"
+                        ),
+                        name="baselines_seed_was_checked",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("widen_factor", None), ("widen_until", None)),
+                            models.Q(("widen_factor__gte", 1), ("widen_until__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="baselines_wider_until",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("carried_from_version", None),
+                            models.Q(
+                                ("widen_until__isnull", False),
+                                models.Q(
+                                    ("carried_from_version", models.F("workflow_version")),
+                                    _negated=True,
+                                ),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="baselines_carried_is_wider",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="Check",
+            fields=[
+                ("name", models.TextField(primary_key=True, serialize=False)),
+                ("query_name", models.TextField()),
+                ("interval_seconds", models.IntegerField()),
+                ("jitter_seconds", models.IntegerField()),
+                ("warn_policy", models.TextField(null=True)),
+                ("page_policy", models.TextField(null=True)),
+                ("read_dsn_alias", models.TextField(null=True)),
+                ("floor_query", models.TextField(null=True)),
+                ("floor_n", models.IntegerField(null=True)),
+                ("enabled", models.BooleanField(db_default=True)),
+            ],
+            options={
+                "db_table": "checks",
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("interval_seconds__gt", 0), ("jitter_seconds__gte", 0)),
+                        name="checks_interval_in_range",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("floor_n", None), ("floor_query", None)),
+                            models.Q(("floor_n__gt", 0), ("floor_query__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="checks_floor_has_both",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="CheckRun",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("check_name", models.TextField(db_column="check")),
+                ("started_at", models.DateTimeField()),
+                (
+                    "finished_at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
+                ),
+                ("ok", models.BooleanField()),
+                ("matched", models.BigIntegerField(null=True)),
+                ("floor_seen", models.BigIntegerField(null=True)),
+                ("detail", ledger.models.base.SafeJSONField(null=True)),
+            ],
+            options={
+                "db_table": "check_runs",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("check_name", "started_at"), name="check_runs_one_per_start"
+                    )
+                ],
+            },
+        ),
         ),
     ]

@@ -1,8 +1,11 @@
 """The ledger's tables, one noun a file. Import models from here."""
 
+from ledger.models.alerts import Alert
 from ledger.models.api_keys import ApiKey
 from ledger.models.audit_events import AuditEvent, AuditSeal
+from ledger.models.baselines import Baseline
 from ledger.models.batch_runs import BatchRun
+from ledger.models.checks import Check, CheckRun
 from ledger.models.conflicts import Conflict
 from ledger.models.effects import Effect, KeySpec
 from ledger.models.failed_jobs import FailedJob
@@ -18,12 +21,16 @@ from ledger.models.targets import AllowedTransition, FieldOwnership, RecordHisto
 from ledger.models.workflows import Workflow
 
 __all__ = [
+    "Alert",
     "AllowedTransition",
     "ApiKey",
     "ArchivedIdem",
     "AuditEvent",
     "AuditSeal",
+    "Baseline",
     "BatchRun",
+    "Check",
+    "CheckRun",
     "Conflict",
     "Effect",
     "Evidence",

@@ -69,7 +69,12 @@ class AuditEvent(GuardedModel):
 
 
 class AuditSeal(GuardedModel):
-    """A root hash over one batch of audit rows and the seal before it."""
+    """A root hash over one batch of audit rows and the seal before it.
+
+    Transaction numbers belong to one cluster of databases. Where a restore brought the rows into
+    another one, a seal that ``closes`` covers all the seals before it left out, up to ``to_id``;
+    those after it speak of rows above ``floor_id`` only.
+    """
 
     id = models.BigAutoField(primary_key=True)
     from_id = models.BigIntegerField()
@@ -82,6 +87,9 @@ class AuditSeal(GuardedModel):
     sealed_at = models.DateTimeField(db_default=Now())
 
     class Meta:
+    cluster = models.BigIntegerField(null=True)
+    floor_id = models.BigIntegerField(db_default=0)
+    closes = models.BooleanField(db_default=False)
         db_table = "audit_seals"
 
     def __str__(self) -> str:

@@ -10,7 +10,11 @@ ENGINE_ENDED = ["success", "error", "crashed", "canceled"]
 
 
 class Run(GuardedModel):
-    """One execution, with what the engine last said of it."""
+    """One execution, with what the engine last said of it.
+
+    A stop is asked for with ``stop_requested_at``; ``stop_requested_by`` names the person, and is
+    NULL where the run's deadline asked. The reconciler sends it, ``stops_asked`` times so far.
+    """
 
     id = models.UUIDField(primary_key=True)
     workflow = models.TextField()
@@ -24,7 +28,10 @@ class Run(GuardedModel):
     engine_stopped_at = models.DateTimeField(null=True)
     terminal_first_seen_at = models.DateTimeField(null=True)
     last_checked_at = models.DateTimeField(null=True)
+    engine_unknown_since = models.DateTimeField(null=True)
     stop_requested_at = models.DateTimeField(null=True)
+    stop_requested_by = models.TextField(null=True)
+    stops_asked = models.IntegerField(db_default=0)
     stop_result = models.TextField(null=True)
     needs_operator = models.BooleanField(db_default=False)
     flag_muted_until = models.DateTimeField(null=True)

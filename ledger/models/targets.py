@@ -79,7 +79,10 @@ class AllowedTransition(GuardedModel):
 
 
 class RecordHistory(GuardedModel):
-    """One row per accepted change of a target row, written by the target's trigger."""
+    """One row per accepted change of a target row, written by the target's trigger.
+
+    ``by_workflow`` is set for a write of the ledger's own alone; any other names its login only.
+    """
 
     pk = models.CompositePrimaryKey("target", "record_key", "revision")
     target = models.TextField()
@@ -88,6 +91,7 @@ class RecordHistory(GuardedModel):
     row_data = SafeJSONField()
     changed = ArrayField(models.TextField())
     by_workflow = models.TextField(null=True)
+    by_login = models.TextField()
     at = models.DateTimeField(db_default=Now())
 
     class Meta:

@@ -12,7 +12,7 @@ from ledger.models.base import Unreadable
 
 MAX_DEPTH = 100
 """Levels a member may nest; deeper values cannot be shown, compared or resent with confidence."""
-NULL = orjson.Fragment("null")
+NULL: Any = orjson.Fragment("null")
 INT64 = range(-(2**63), 2**63)
 
 

@@ -3,7 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
+from ledger.operations._json import NULL
+
 Detail = dict[str, Any] | None
+CLEAR: Any = NULL
+"""The value of a member that is to be emptied; a member that is None is left as it is."""
 
 
 @dataclass(frozen=True, slots=True)

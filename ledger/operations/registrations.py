@@ -1,4 +1,7 @@
-"""Registrations: what is known of providers, effects, keys, targets and workflows."""
+"""Registrations: what is known of providers, effects, keys, targets and workflows.
+
+``CLEAR`` empties a member of what is saved; None leaves it as it is.
+"""
 
 from dataclasses import dataclass
 from typing import Any

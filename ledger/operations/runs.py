@@ -1,4 +1,4 @@
-"""Runs: executions of the engine, begun and ended by their workflow, decided by a person."""
+"""Runs: executions of the engine, ended by their workflow, the reconciler or a person."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -108,3 +108,39 @@ def decide_run(
         "instance": instance,
     }
     return call("decide_run", argument, DecidedRun)
+
+
+@dataclass(frozen=True, slots=True)
+class ReconciledRun(Answer):
+    """What the reconciler is to do now, and the run as it stands."""
+
+    run_id: UUID | None
+    action: str | None
+    status: str | None
+    lock_version: int | None
+    detail: Detail
+
+
+def reconcile_run(
+    *,
+    actor: str,
+    run_id: UUID,
+    expected_lock_version: int,
+    instance: str,
+    external_execution_id: str | None = None,
+    engine_status: str | None = None,
+    stopped_at: datetime | None = None,
+    stop_result: str | None = None,
+) -> ReconciledRun:
+    """What the engine says of a run, and what follows; never an end the engine did not say."""
+    argument = {
+        "actor": actor,
+        "run_id": run_id,
+        "expected_lock_version": expected_lock_version,
+        "instance": instance,
+        "external_execution_id": external_execution_id,
+        "engine_status": engine_status,
+        "stopped_at": stopped_at,
+        "stop_result": stop_result,
+    }
+    return call("reconcile_run", argument, ReconciledRun)

@@ -53,6 +53,14 @@ CREATE INDEX audit_events_by_job ON public.audit_events (job_id) WHERE job_id IS
 CREATE INDEX audit_events_by_tx ON public.audit_events USING brin (tx);
 CREATE TABLE public.audit_events_other PARTITION OF public.audit_events DEFAULT;
 
+-- What proves to a trigger of a target that the ledger itself writes; only the owner reads it.
+CREATE TABLE ledger.secret (
+    single boolean PRIMARY KEY DEFAULT true CHECK (single),
+    value bytea NOT NULL
+);
+INSERT INTO ledger.secret (value)
+VALUES (sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8')));
+
 -- The archive, by hash of the key.
 ALTER TABLE public.idem_archive RENAME TO idem_archive_plain;
 CREATE TABLE public.idem_archive (

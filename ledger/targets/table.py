@@ -161,10 +161,10 @@ def _keep_first_versions(owner: psycopg.Connection, wanted: Wanted) -> int:
     """Write the history of rows that were there before; what has a history keeps it."""
     statement = sql.SQL(
         "INSERT INTO public.record_history"
-        " (target, record_key, revision, row_data, changed, by_workflow, at)"
+        " (target, record_key, revision, row_data, changed, by_login, at)"
         " SELECT {name}, to_jsonb(t) ->> {pk}, t.{revision}, to_jsonb(t),"
         " ARRAY(SELECT k FROM jsonb_object_keys(to_jsonb(t)) k WHERE k <> {word} ORDER BY k),"
-        " 'login ' || session_user, clock_timestamp()"
+        " session_user, clock_timestamp()"
         " FROM {table} t ON CONFLICT DO NOTHING"
     ).format(
         name=sql.Literal(wanted.name),

@@ -66,7 +66,11 @@ def field_part(conflict: Conflict, ground: Ground) -> FieldPart:
 
 def _columns(conflict: Conflict, now: RecordHistory | None, found: str) -> tuple[Column, ...]:
     workflow = actor(conflict.workflow, 60)
-    writer = f"by {actor(now.by_workflow or '(sql)', 60)}" if now else "as the loser found it"
+    writer = (
+        f"by {actor(now.by_workflow or f'login {now.by_login}', 60)}"
+        if now
+        else "as the loser found it"
+    )
     return (
         Column(f"Read · {version(conflict.version_read)}", f"what {workflow} saw"),
         Column("Attempted", f"by {workflow}", conflict.created_at),

@@ -106,7 +106,7 @@ def history(target: str, record_key: str, after: str | None) -> list[Version]:
     return [
         Version(
             str(row.revision),
-            actor(row.by_workflow or "(sql)", 80),
+            actor(row.by_workflow or f"login {row.by_login}", 80),
             listed([shown(name, 60) for name in row.changed], most=6) or "nothing",
             row.at,
         )

@@ -39,6 +39,7 @@ ORDER = {
     "idem": "claimed_at",
     "record_history": "at",
     "key_specs": "version",
+    "baselines": "workflow_version",
     "providers": "name",
     "effects": "name",
     "targets": "name",

@@ -1,5 +1,6 @@
 -- decide_run: a person decides about a run the system may not end by itself.
--- request_stop asks the engine, clear_flag mutes for a day, attach_execution names the execution,
+-- request_stop is for the reconciler to send (stop_requested_by names who asked), clear_flag mutes for
+-- a day, attach_execution names the execution and forgets all about the one before, a stop too,
 -- declare_ended ends it on the person's statement.
 CREATE OR REPLACE FUNCTION ledger.decide_run(p_arg jsonb)
 RETURNS TABLE (
@@ -60,7 +61,15 @@ BEGIN
             UPDATE public.runs r SET
                 lock_version = r.lock_version + 1, operator_note = p_arg ->> 'reason',
                 stop_requested_at = CASE v_decision WHEN 'request_stop' THEN clock_timestamp()
-                                    ELSE r.stop_requested_at END,
+                    WHEN 'attach_execution' THEN NULL ELSE r.stop_requested_at END,
+                stop_requested_by = CASE v_decision WHEN 'request_stop' THEN v_call.actor
+                    WHEN 'attach_execution' THEN NULL ELSE r.stop_requested_by END,
+                stops_asked = CASE WHEN v_decision IN ('request_stop', 'attach_execution') THEN 0
+                              ELSE r.stops_asked END,
+                stop_result = CASE WHEN v_decision IN ('request_stop', 'attach_execution') THEN NULL
+                              ELSE r.stop_result END,
+                engine_unknown_since = CASE v_decision WHEN 'attach_execution' THEN NULL
+                                       ELSE r.engine_unknown_since END,
                 needs_operator = CASE v_decision WHEN 'request_stop' THEN r.needs_operator
                                  ELSE false END,
                 waiting_since = CASE v_decision WHEN 'request_stop' THEN r.waiting_since END,

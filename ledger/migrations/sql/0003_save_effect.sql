@@ -1,5 +1,6 @@
 -- save_effect: register an effect: whose it is, where it is sent, and who works it.
--- Members left out stay as they are; in a new row they take their default. replay: nothing differs.
+-- Members left out stay as they are (in a new row: take their default); null clears what may be empty.
+-- replay: nothing differs.
 CREATE OR REPLACE FUNCTION ledger.save_effect(p_arg jsonb)
 RETURNS TABLE (outcome ledger.outcome, version bigint, detail jsonb)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -20,7 +21,7 @@ BEGIN
             '(none)', 0, p_after => detail, p_reason => p_arg ->> 'reason');
     ELSE
         SELECT r.outcome, r.version, r.detail INTO outcome, version, detail
-        FROM ledger.save_row(v_call, 'effects', 'name', p_arg) r;
+        FROM ledger.save_row(v_call, 'effects', '{name}', p_arg, '{}') r;
     END IF;
     RETURN NEXT;
 END

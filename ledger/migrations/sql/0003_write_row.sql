@@ -56,7 +56,8 @@ BEGIN
         FROM pg_trigger g JOIN pg_constraint c ON c.oid = g.tgconstraint
         JOIN pg_namespace n ON n.oid = c.connamespace
         WHERE g.tgrelid = p_target."table"::regclass AND g.tginitdeferred);
-    PERFORM set_config('ledger.workflow', p_workflow, true);
+    PERFORM set_config('ledger.writer', ledger.writer_mark(
+        p_workflow, p_target.name, p_record_key) || ' ' || p_workflow, true);
     BEGIN
         EXECUTE format(
             'UPDATE %s t SET (%s) = (SELECT %s FROM jsonb_populate_record(t, $1) n)'
@@ -82,7 +83,7 @@ BEGIN
         detail := CASE problem WHEN 'refused' THEN jsonb_build_object('constraint', v_constraint)
             ELSE '{"path": "changes"}' END || jsonb_build_object('hint', SQLERRM);
     END;
-    PERFORM set_config('ledger.workflow', '', true);
+    PERFORM set_config('ledger.writer', '', true);
 END
 $$;
 COMMENT ON FUNCTION ledger.write_row(text, public.targets, text, bigint, jsonb) IS

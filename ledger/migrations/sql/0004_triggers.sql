@@ -18,6 +18,9 @@ CREATE TRIGGER batch_runs_transition BEFORE UPDATE OF status ON public.batch_run
 CREATE TRIGGER runs_transition BEFORE UPDATE OF status ON public.runs
     FOR EACH ROW EXECUTE FUNCTION ledger.guard_transition('status');
 
+CREATE TRIGGER alerts_transition BEFORE UPDATE OF state ON public.alerts
+    FOR EACH ROW EXECUTE FUNCTION ledger.guard_transition('state');
+
 CREATE TRIGGER audit_events_hash BEFORE INSERT ON public.audit_events
     FOR EACH ROW EXECUTE FUNCTION ledger.fill_audit_hash();
 CREATE TRIGGER audit_events_append_only BEFORE UPDATE OR DELETE ON public.audit_events

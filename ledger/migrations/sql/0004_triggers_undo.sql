@@ -7,6 +7,7 @@ DROP TRIGGER conflicts_transition ON public.conflicts;
 DROP TRIGGER failed_jobs_transition ON public.failed_jobs;
 DROP TRIGGER batch_runs_transition ON public.batch_runs;
 DROP TRIGGER runs_transition ON public.runs;
+DROP TRIGGER alerts_transition ON public.alerts;
 DROP TRIGGER audit_events_hash ON public.audit_events;
 DROP TRIGGER audit_events_append_only ON public.audit_events;
 DROP TRIGGER audit_seals_append_only ON public.audit_seals;

@@ -1,5 +1,6 @@
 -- save_provider: register a provider, or change what is known of how it treats a repeat.
--- Members left out stay as they are; in a new row they take their default. replay: nothing differs.
+-- Members left out stay as they are (in a new row: take their default); null clears what may be empty.
+-- replay: nothing differs.
 CREATE OR REPLACE FUNCTION ledger.save_provider(p_arg jsonb)
 RETURNS TABLE (outcome ledger.outcome, version bigint, detail jsonb)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -16,7 +17,7 @@ DECLARE
         "lookup_by_reference": "bool", "profile": "object"}');
 BEGIN
     SELECT r.outcome, r.version, r.detail INTO outcome, version, detail
-    FROM ledger.save_row(v_call, 'providers', 'name', p_arg) r;
+    FROM ledger.save_row(v_call, 'providers', '{name}', p_arg, '{}') r;
     RETURN NEXT;
 END
 $$;

@@ -4,7 +4,7 @@ Lives here, by noun: how to bring an operation to the point where it writes, and
 must answer.
 """
 
-from tests.support.lost import jobs, people, rest
+from tests.support.lost import jobs, monitors, people, rest
 from tests.support.lost.cases import CASES, Case, World
 
-__all__ = ["CASES", "Case", "World", "jobs", "people", "rest"]
+__all__ = ["CASES", "Case", "World", "jobs", "monitors", "people", "rest"]
