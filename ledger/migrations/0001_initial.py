@@ -283,7 +283,9 @@ class Migration(migrations.Migration):
                 "indexes": [
                     models.Index(fields=["key", "at"], name="audit_events_by_key"),
                     models.Index(
-                        fields=["workflow", "op", "outcome", "at"], name="audit_events_by_op"
+                        condition=models.Q(("after_retry", True)),
+                        fields=["op", "outcome", "at"],
+                        name="audit_events_retried",
                     ),
                     models.Index(
                         condition=models.Q(("conflict_id__isnull", False)),
@@ -749,9 +751,11 @@ class Migration(migrations.Migration):
                         fields=["retain_until"],
                         name="idem_overdue",
                     ),
-                    models.Index(fields=["workflow", "outcome", "done_at"], name="idem_report"),
-                    models.Index(fields=["done_at"], name="idem_done_at"),
-                    models.Index(fields=["effect", "event_key"], name="idem_event"),
+                    models.Index(
+                        condition=models.Q(("done_at__isnull", False)),
+                        fields=["done_at"],
+                        name="idem_done_at",
+                    ),
                     models.Index(
                         condition=models.Q(("waiting_since__isnull", False)),
                         fields=["waiting_since", "idem_key"],
@@ -892,11 +896,6 @@ class Migration(migrations.Migration):
                         condition=models.Q(("lease_expires_at__isnull", False)),
                         fields=["lease_expires_at"],
                         name="jobs_lease",
-                    ),
-                    models.Index(
-                        condition=models.Q(("state__in", ["review", "dead"])),
-                        fields=["state", "updated_at"],
-                        name="jobs_stopped",
                     ),
                     models.Index(
                         condition=models.Q(

@@ -51,7 +51,11 @@ class AuditEvent(GuardedModel):
         ]
         indexes = [
             models.Index(fields=["key", "at"], name="audit_events_by_key"),
-            models.Index(fields=["workflow", "op", "outcome", "at"], name="audit_events_by_op"),
+            models.Index(
+                fields=["op", "outcome", "at"],
+                condition=models.Q(after_retry=True),
+                name="audit_events_retried",
+            ),
             models.Index(
                 fields=["conflict_id"],
                 condition=models.Q(conflict_id__isnull=False),

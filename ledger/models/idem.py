@@ -81,9 +81,9 @@ class Idem(IdemColumns):
         indexes = [
             models.Index(fields=["claimed_at"], condition=Q(status="pending"), name="idem_pending"),
             models.Index(fields=["retain_until"], condition=Q(status="done"), name="idem_overdue"),
-            models.Index(fields=["workflow", "outcome", "done_at"], name="idem_report"),
-            models.Index(fields=["done_at"], name="idem_done_at"),
-            models.Index(fields=["effect", "event_key"], name="idem_event"),
+            models.Index(
+                fields=["done_at"], condition=Q(done_at__isnull=False), name="idem_done_at"
+            ),
             models.Index(
                 fields=["waiting_since", "idem_key"],
                 condition=Q(waiting_since__isnull=False),

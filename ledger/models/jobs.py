@@ -131,11 +131,6 @@ class Job(GuardedModel):
                 name="jobs_lease",
             ),
             models.Index(
-                fields=["state", "updated_at"],
-                condition=Q(state__in=["review", "dead"]),
-                name="jobs_stopped",
-            ),
-            models.Index(
                 fields=["serial_key", "created_at"],
                 condition=Q(serial_key__isnull=False, ready_at__isnull=False),
                 name="jobs_lane_order",

@@ -46,7 +46,7 @@ ALTER TABLE public.audit_events
     ALTER COLUMN tx SET DEFAULT (pg_current_xact_id()::text)::bigint,
     ADD CONSTRAINT audit_events_pkey PRIMARY KEY (id, at);
 CREATE INDEX audit_events_by_key ON public.audit_events (key, at);
-CREATE INDEX audit_events_by_op ON public.audit_events (workflow, op, outcome, at);
+CREATE INDEX audit_events_retried ON public.audit_events (op, outcome, at) WHERE after_retry;
 CREATE INDEX audit_events_by_conflict ON public.audit_events (conflict_id)
     WHERE conflict_id IS NOT NULL;
 CREATE INDEX audit_events_by_job ON public.audit_events (job_id) WHERE job_id IS NOT NULL;

@@ -6,7 +6,9 @@ CREATE OR REPLACE FUNCTION ledger.admit(p_op text, p_kind text, p_arg jsonb, p_s
 RETURNS ledger.call LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     v_call ledger.call;
-    v_own text;
+    v_name text;
+    v_enabled boolean;
+    v_bound boolean;
 BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE EXCEPTION 'ledger.% runs under READ COMMITTED only, not %', p_op,
@@ -37,28 +39,32 @@ BEGIN
         v_call.instance := coalesce(p_arg ->> 'instance', 'default');
         v_call.worker := p_arg ->> 'worker';
         v_call.workflow := p_arg ->> 'workflow';
-        SELECT w.name INTO v_own FROM public.workflows w WHERE w.db_role = session_user;
-        IF v_own IS NOT NULL
-            AND (v_own <> coalesce(v_call.workflow, v_own) OR p_arg ->> 'work' IS NOT NULL) THEN
+        -- The workflow this login is bound to, or else the one it names.
+        SELECT w.name, w.enabled, w.db_role = session_user INTO v_name, v_enabled, v_bound
+        FROM public.workflows w
+        WHERE w.db_role = session_user OR w.name = v_call.workflow
+        ORDER BY w.db_role = session_user DESC NULLS LAST LIMIT 1;
+        IF v_name LIKE '(%' THEN
+            v_enabled := v_enabled AND NOT EXISTS (
+                SELECT 1 FROM pg_auth_members m
+                WHERE m.roleid = to_regrole('ledger_n8n') AND m.member = session_user::regrole);
+        END IF;
+        IF v_bound
+            AND (v_name <> coalesce(v_call.workflow, v_name) OR p_arg ->> 'work' IS NOT NULL) THEN
             v_call.refused := 'wrong_role';
             v_call.detail := jsonb_build_object('hint', format(
-                'the login %s belongs to the workflow "%s"', session_user, v_own));
+                'the login %s belongs to the workflow "%s"', session_user, v_name));
+        ELSIF v_name IS NULL AND v_call.workflow IS NULL THEN
+            v_call.refused := 'invalid';
+            v_call.detail := '{"path": "workflow", "hint": "\"workflow\" is required"}';
+        ELSIF v_enabled THEN
+            v_call.workflow := v_name;
         ELSE
-            v_call.workflow := coalesce(v_own, v_call.workflow);
-            IF v_call.workflow IS NULL THEN
-                v_call.refused := 'invalid';
-                v_call.detail := '{"path": "workflow", "hint": "\"workflow\" is required"}';
-            ELSIF v_call.workflow LIKE '(%' AND EXISTS (
-                SELECT 1 FROM pg_auth_members m
-                WHERE m.roleid = to_regrole('ledger_n8n') AND m.member = session_user::regrole)
-                OR NOT EXISTS (SELECT 1 FROM public.workflows w
-                               WHERE w.name = v_call.workflow AND w.enabled) THEN
-                v_call.refused := 'wrong_role';
-                v_call.detail := jsonb_build_object('hint', format(
-                    'no enabled workflow is registered as "%s"; register it with its deploy',
-                    left(v_call.workflow, 200)));
-                v_call.workflow := NULL;
-            END IF;
+            v_call.refused := 'wrong_role';
+            v_call.detail := jsonb_build_object('hint', format(
+                'no enabled workflow is registered as "%s"; register it with its deploy',
+                left(coalesce(v_name, v_call.workflow), 200)));
+            v_call.workflow := NULL;
         END IF;
         v_call.actor := coalesce(v_call.workflow, '(unknown)');
     ELSE

@@ -20,6 +20,7 @@ DECLARE
     v_open record;
     v_idem public.idem;
     v_job public.jobs;
+    v_judged record;
     v_token uuid;
     v_lease integer;
     v_verdict text;
@@ -55,8 +56,9 @@ BEGIN
         END IF;
         v_rows := 1;
     ELSIF v_verdict IS NULL THEN
-        SELECT j.verdict, j.detail INTO v_verdict, detail
-        FROM ledger.judge_claim(v_call, v_job, (p_arg ->> 'owner_token')::uuid) j;
+        v_judged := ledger.judge_claim(v_call, v_job, (p_arg ->> 'owner_token')::uuid);
+        v_verdict := v_judged.verdict;
+        detail := v_judged.detail;
         IF v_verdict = 'take' THEN
             v_job := ledger.hold_job(v_call, v_job.id, v_token, v_lease);
             PERFORM ledger.extend_key(v_job.idem_key, v_job.provider);
@@ -70,7 +72,7 @@ BEGIN
         RETURN;
     END IF;
     outcome := ledger.audit(v_call, v_verdict, v_idem.idem_key,
-        ledger.hash(p_arg -> 'payload'), coalesce(v_idem.payload_hash, '(none)'), v_rows,
+        v_open.arrived_hash, coalesce(v_idem.payload_hash, '(none)'), v_rows,
         p_job_id => v_job.id, p_attempt => v_job.attempts,
         p_conflict_id => (detail ->> 'conflict_id')::bigint, p_after => detail);
     job_id := v_job.id;

@@ -15,6 +15,7 @@ DECLARE
         "work_outcome": "enum:success|failed|skipped"}');
     v_locked record;
     v_job public.jobs;
+    v_held record;
     v_idem public.idem;
     v_token uuid;
     v_judged record;
@@ -31,8 +32,9 @@ BEGIN
     v_call := v_locked.p_call;
     v_job := v_locked.job;
     v_idem := v_locked.idem;
-    SELECT h.verdict, h.detail INTO outcome, detail
-    FROM ledger.judge_holder(v_call, v_job, v_token) h;
+    v_held := ledger.judge_holder(v_call, v_job, v_token);
+    outcome := v_held.verdict;
+    detail := v_held.detail;
     IF outcome IS NULL THEN
         IF p_arg ->> 'provider_ref' IS NOT NULL THEN
             PERFORM ledger.keep_evidence(v_job.id, v_job.send_no, 'receipt',

@@ -5,12 +5,17 @@ CREATE OR REPLACE FUNCTION ledger.lock_job(
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
-    v_key text;
+    v_locked record;
 BEGIN
     p_call.lock_from := clock_timestamp();
-    SELECT j.idem_key INTO v_key FROM public.jobs j WHERE j.id = p_job_id;
+    -- Both in one statement, the key first, as FOR UPDATE names them.
+    SELECT i, j INTO v_locked
+    FROM public.jobs j JOIN public.idem i ON i.idem_key = j.idem_key
+    WHERE j.id = p_job_id FOR UPDATE OF i, j;
     IF FOUND THEN
-        SELECT * INTO idem FROM public.idem i WHERE i.idem_key = v_key FOR UPDATE;
+        idem := v_locked.i;
+        job := v_locked.j;
+    ELSE  -- a job whose key is in the archive, or none
         SELECT * INTO job FROM public.jobs j WHERE j.id = p_job_id FOR UPDATE;
     END IF;
     p_call.locked_at := clock_timestamp();

@@ -14,6 +14,7 @@ DECLARE
         '{"job_id": "text!", "idem_key": "bytes", "owner_token": "uuid!"}');
     v_locked record;
     v_job public.jobs;
+    v_held record;
     v_conflict bigint;
     v_now timestamptz;
 BEGIN
@@ -27,8 +28,9 @@ BEGIN
     v_call := v_locked.p_call;
     v_job := v_locked.job;
     v_now := clock_timestamp();
-    SELECT h.verdict, h.detail INTO outcome, detail
-    FROM ledger.judge_holder(v_call, v_job, (p_arg ->> 'owner_token')::uuid) h;
+    v_held := ledger.judge_holder(v_call, v_job, (p_arg ->> 'owner_token')::uuid);
+    outcome := v_held.verdict;
+    detail := v_held.detail;
     IF ledger.canonical(p_arg ->> 'idem_key', 'raw') IS NULL
         AND outcome IS DISTINCT FROM 'lost_claim' AND outcome IS DISTINCT FROM 'wrong_role' THEN
         SELECT k.outcome, k.detail INTO outcome, detail FROM ledger.park_missing_key(

@@ -9,6 +9,7 @@ DECLARE
         "job_id": "text!", "owner_token": "uuid!", "provider_ref": "prose!", "body": "any"}');
     v_locked record;
     v_job public.jobs;
+    v_held record;
     v_token uuid;
     v_ref text := p_arg ->> 'provider_ref';
     v_now timestamptz;
@@ -24,8 +25,9 @@ BEGIN
     v_locked := ledger.lock_job(v_call, p_arg ->> 'job_id');
     v_call := v_locked.p_call;
     v_job := v_locked.job;
-    SELECT h.verdict, h.detail INTO outcome, detail
-    FROM ledger.judge_holder(v_call, v_job, v_token) h;
+    v_held := ledger.judge_holder(v_call, v_job, v_token);
+    outcome := v_held.verdict;
+    detail := v_held.detail;
     v_now := clock_timestamp();
     IF outcome IS NULL AND v_job.provider_ref = v_ref AND EXISTS (
         SELECT 1 FROM public.evidence e

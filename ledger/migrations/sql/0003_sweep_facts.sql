@@ -8,23 +8,21 @@ CREATE OR REPLACE FUNCTION ledger.sweep_facts(
 )
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    v_class text;
-    v_max_errors integer;
+    v_provider public.providers;
 BEGIN
-    SELECT p.class, p.max_lookup_errors INTO v_class, v_max_errors
-    FROM public.providers p WHERE p.name = p_job.provider;
-    recovery_class := ledger.recovery_class(p_job);
+    SELECT * INTO v_provider FROM public.providers p WHERE p.name = p_job.provider;
+    recovery_class := ledger.recovery_class(p_job, v_provider);
     marked := p_job.first_marked_at IS NOT NULL;
-    may_redrive := ledger.may_redrive(p_job);
-    may_retake := ledger.may_retake(p_job);
-    attempts_left := ledger.attempts_left(p_job);
+    may_redrive := ledger.may_redrive(p_job, v_provider);
+    may_retake := ledger.may_retake(p_job, v_provider);
+    attempts_left := ledger.attempts_left(p_job, v_provider);
     settled := p_job.settle_until IS NULL OR p_job.settle_until <= clock_timestamp();
-    lookups_exhausted := p_job.lookup_errors >= coalesce(v_max_errors, 1);
+    lookups_exhausted := p_job.lookup_errors >= coalesce(v_provider.max_lookup_errors, 1);
     SELECT
         coalesce(bool_or(
             (e.kind IN ('lookup_found', 'receipt', 'late_receipt') AND e.send_no = p_job.send_no
                 AND e.observed_at >= p_job.first_marked_at)
-            OR (e.kind = 'lookup_found' AND v_class = 'advisory_handle')), false),
+            OR (e.kind = 'lookup_found' AND v_provider.class = 'advisory_handle')), false),
         coalesce(bool_or(e.kind = 'error_replayed' AND e.send_no = p_job.send_no), false),
         coalesce(bool_or(e.kind = 'lookup_absent' AND e.send_no = p_job.send_no
             AND e.observed_at >= p_job.settle_until), false)

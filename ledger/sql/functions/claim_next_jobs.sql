@@ -80,8 +80,9 @@ BEGIN
                 AND (i.last_possible_retry_at < v_now + p.retry_horizon
                     OR i.retain_until < ledger.retain_until(p, v_now + p.retry_horizon))
         )
-        SELECT count(ledger.audit(v_call, 'won', h.idem_key, h.payload_hash, h.payload_hash, 1,
-            p_job_id => h.id, p_attempt => h.attempts)) INTO v_taken FROM held h;
+        SELECT ledger.audit_each(v_call, 'won', array_agg(h.idem_key), array_agg(h.payload_hash),
+            array_agg(h.payload_hash), array_agg(h.id), array_agg(h.attempts))
+        INTO v_taken FROM held h;
     END IF;
     RETURN QUERY
         SELECT 'won'::ledger.outcome, j.id, j.idem_key, j.owner_token, j.version,

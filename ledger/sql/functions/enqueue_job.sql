@@ -44,7 +44,7 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    outcome := ledger.audit(v_call, v_verdict, v_idem.idem_key, ledger.hash(p_arg -> 'payload'),
+    outcome := ledger.audit(v_call, v_verdict, v_idem.idem_key, v_open.arrived_hash,
         coalesce(v_idem.payload_hash, '(none)'), v_rows, p_job_id => v_job.id,
         p_conflict_id => (detail ->> 'conflict_id')::bigint, p_after => detail);
     job_id := coalesce(v_job.id, v_idem.job_id);

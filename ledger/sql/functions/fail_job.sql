@@ -12,6 +12,7 @@ DECLARE
         "effect_state": "enum:not_started|rejected|unknown!"}');
     v_locked record;
     v_job public.jobs;
+    v_held record;
     v_token uuid;
     v_close jsonb;
     v_state text;
@@ -29,8 +30,9 @@ BEGIN
     v_locked := ledger.lock_job(v_call, p_arg ->> 'job_id');
     v_call := v_locked.p_call;
     v_job := v_locked.job;
-    SELECT h.verdict, h.detail INTO outcome, detail
-    FROM ledger.judge_holder(v_call, v_job, v_token) h;
+    v_held := ledger.judge_holder(v_call, v_job, v_token);
+    outcome := v_held.verdict;
+    detail := v_held.detail;
     IF v_job.last_close @> v_close THEN
         outcome := 'replay';
         next := v_job.last_close ->> 'next';

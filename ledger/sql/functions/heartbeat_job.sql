@@ -8,6 +8,7 @@ DECLARE
     v_call ledger.call := ledger.admit('heartbeat_job', 'workflow', p_arg,
         '{"job_id": "text!", "owner_token": "uuid!"}');
     v_job public.jobs;
+    v_held record;
     v_now timestamptz;
 BEGIN
     IF v_call.refused IS NOT NULL THEN
@@ -19,8 +20,9 @@ BEGIN
     v_call.lock_from := clock_timestamp();
     SELECT * INTO v_job FROM public.jobs j WHERE j.id = p_arg ->> 'job_id' FOR UPDATE;
     v_call.locked_at := clock_timestamp();
-    SELECT h.verdict, h.detail INTO outcome, detail
-    FROM ledger.judge_holder(v_call, v_job, (p_arg ->> 'owner_token')::uuid) h;
+    v_held := ledger.judge_holder(v_call, v_job, (p_arg ->> 'owner_token')::uuid);
+    outcome := v_held.verdict;
+    detail := v_held.detail;
     IF outcome IS NOT NULL THEN
         outcome := ledger.audit(v_call, outcome, v_job.idem_key, v_job.payload_hash,
             v_job.payload_hash, 0, p_job_id => p_arg ->> 'job_id', p_after => detail);

@@ -5,21 +5,27 @@
 CREATE OR REPLACE FUNCTION ledger.open_job(
     INOUT p_call ledger.call, p_arg jsonb, OUT verdict text, OUT detail jsonb,
     OUT fresh boolean, OUT idem public.idem, OUT job public.jobs, OUT provider public.providers,
-    OUT body_sha256 bytea
+    OUT body_sha256 bytea, OUT arrived_hash text
 )
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
+    v_known record;
     v_effect public.effects;
     v_key record;
     v_gate record;
     v_judged record;
     v_version integer;
-    v_hash text := ledger.hash(p_arg -> 'payload');
 BEGIN
     fresh := false;
-    SELECT * INTO v_effect FROM public.effects e WHERE e.name = p_arg ->> 'effect';
-    IF NOT FOUND THEN
+    arrived_hash := ledger.hash(p_arg -> 'payload');
+    SELECT e, p, s INTO v_known FROM public.effects e
+    LEFT JOIN public.providers p ON p.name = e.provider
+    LEFT JOIN public.key_specs s ON s.effect = e.name AND s.version = e.key_spec_version
+    WHERE e.name = p_arg ->> 'effect';
+    v_effect := v_known.e;
+    provider := v_known.p;
+    IF v_effect.name IS NULL THEN
         verdict := 'unknown_effect';
         detail := jsonb_build_object('hint', format('no effect "%s" is registered; register it '
             'and call again: nothing was stored', left(p_arg ->> 'effect', 200)));
@@ -30,9 +36,8 @@ BEGIN
             v_effect.name, v_effect.workflow));
         RETURN;
     END IF;
-    SELECT * INTO provider FROM public.providers p WHERE p.name = v_effect.provider;
     v_version := coalesce((p_arg ->> 'effect_version')::integer, v_effect.current_version);
-    v_key := ledger.derive_key(v_effect.name, p_arg -> 'event', p_call.execution_id, NULL);
+    v_key := ledger.form_key(v_known.s, p_arg -> 'event', p_call.execution_id);
     IF v_key.problem = 'missing' THEN
         SELECT k.outcome, k.detail INTO verdict, detail FROM ledger.park_missing_key(
             p_call, v_effect.name, v_version, jsonb_build_object('value', p_arg -> 'payload'),
@@ -52,7 +57,7 @@ BEGIN
     END IF;
     p_call.lock_from := clock_timestamp();
     body_sha256 := ledger.store_body(p_arg -> 'payload', p_arg ->> 'payload_text');
-    v_gate := ledger.gate(v_key.idem_key, v_effect, v_key.event_key, v_version, v_hash,
+    v_gate := ledger.gate(v_key.idem_key, v_effect, v_key.event_key, v_version, arrived_hash,
         p_call.workflow, provider, gen_random_uuid()::text);
     idem := v_gate.idem;
     fresh := v_gate.fresh;
@@ -64,7 +69,7 @@ BEGIN
         RETURN;
     END IF;
     v_judged := ledger.judge_key(
-        p_call, idem, v_version, jsonb_build_object('value', p_arg -> 'payload'), v_hash,
+        p_call, idem, v_version, jsonb_build_object('value', p_arg -> 'payload'), arrived_hash,
         p_arg -> 'event');
     verdict := v_judged.verdict;
     detail := v_judged.detail;
@@ -77,7 +82,7 @@ BEGIN
     ELSIF verdict = 'migrate' THEN
         UPDATE public.idem i SET
             status = 'pending', outcome = NULL, done_at = NULL, applied_version = i.effect_version,
-            effect_version = v_version, payload_hash = v_hash, job_id = gen_random_uuid()::text,
+            effect_version = v_version, payload_hash = arrived_hash, job_id = gen_random_uuid()::text,
             waiting_since = NULL
         WHERE i.idem_key = v_key.idem_key RETURNING i.* INTO idem;
         PERFORM ledger.extend_key(v_key.idem_key, provider.name);

@@ -52,8 +52,8 @@ BEGIN
             WHERE j.id = ANY (ARRAY(SELECT d.id FROM due d))
             RETURNING j.id, j.idem_key, j.payload_hash
         )
-        SELECT count(ledger.audit(v_call, 'won', t.idem_key, t.payload_hash, t.payload_hash, 1,
-            p_job_id => t.id)) INTO v_taken FROM taken t;
+        SELECT ledger.audit_each(v_call, 'won', array_agg(t.idem_key), array_agg(t.payload_hash),
+            array_agg(t.payload_hash), array_agg(t.id)) INTO v_taken FROM taken t;
     ELSE
         detail := '{"resumed": true}';
     END IF;
