@@ -1339,11 +1339,11 @@ class Migration(migrations.Migration):
                 ("engine_status", models.TextField(null=True)),
                 ("engine_stopped_at", models.DateTimeField(null=True)),
                 ("terminal_first_seen_at", models.DateTimeField(null=True)),
-                ("engine_unknown_since", models.DateTimeField(null=True)),
                 ("last_checked_at", models.DateTimeField(null=True)),
+                ("engine_unknown_since", models.DateTimeField(null=True)),
+                ("stop_requested_at", models.DateTimeField(null=True)),
                 ("stop_requested_by", models.TextField(null=True)),
                 ("stops_asked", models.IntegerField(db_default=0)),
-                ("stop_requested_at", models.DateTimeField(null=True)),
                 ("stop_result", models.TextField(null=True)),
                 ("needs_operator", models.BooleanField(db_default=False)),
                 ("flag_muted_until", models.DateTimeField(null=True)),
@@ -1505,6 +1505,7 @@ class Migration(migrations.Migration):
                     ),
                 ],
             },
+        ),
         migrations.CreateModel(
             name="Alert",
             fields=[
@@ -1718,6 +1719,5 @@ class Migration(migrations.Migration):
                     )
                 ],
             },
-        ),
         ),
     ]

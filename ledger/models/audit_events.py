@@ -87,13 +87,13 @@ class AuditSeal(GuardedModel):
     to_tx = models.BigIntegerField()
     rows = models.BigIntegerField()
     root_hash = models.BinaryField()
+    cluster = models.BigIntegerField(null=True)
+    floor_id = models.BigIntegerField(db_default=0)
+    closes = models.BooleanField(db_default=False)
     prev_seal = models.BinaryField(null=True)
     sealed_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-    cluster = models.BigIntegerField(null=True)
-    floor_id = models.BigIntegerField(db_default=0)
-    closes = models.BooleanField(db_default=False)
         db_table = "audit_seals"
 
     def __str__(self) -> str:
