@@ -150,6 +150,7 @@ class SendPart:
     verdict: Verdict
     sends: tuple[OneSend, ...]
     known_by: tuple[str, str]
+    check: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from ledger.models import AuditEvent, Evidence, Job, Provider, Workflow
+from review.items.checks import what_to_check
 from review.items.page import Chip, EvidenceLine, OneSend, SendPart
 from review.text import age, shown
 from review.verdict import CLASS_NAMES, Piece, Send, judge
@@ -62,7 +63,8 @@ def send_part(
         now,
     )
     label, value = known_by(job, provider)
-    return SendPart(verdict, _sends(job, rows, label), (label, value))
+    check = what_to_check(job, provider)
+    return SendPart(verdict, _sends(job, rows, label), (label, value), check)
 
 
 def _sends(job: Job, rows: list[Evidence], label: str) -> tuple[OneSend, ...]:
