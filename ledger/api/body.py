@@ -61,6 +61,24 @@ class Body:
         start, end = self.spans[name]
         return self.text[start:end]
 
+    def texts_in(self, name: str, member: str) -> list[str | None]:
+        """Return the exact text of a member of each item of an array, None for one without it."""
+        if not isinstance(self.members.get(name), list):
+            return []
+        texts: list[str | None] = []
+        at, end = self.spans[name]
+        at = _skip(self.text, at + 1)
+        while at < end - 1:
+            spans: dict[str, tuple[int, int]] = {}
+            if self.text[at] == "{":
+                _, spans, at = _members(self.text, at)
+            else:
+                _, at = _DECODER.raw_decode(self.text, at)
+            place = spans.get(member)
+            texts.append(self.text[place[0] : place[1]] if place else None)
+            at = _skip(self.text, _skip(self.text, at) + 1)
+        return texts
+
 
 def read(raw: bytes, most: int | None = None) -> Body:
     """Read a request body. Raise BodyError, and nothing else, for what is no storable object."""
@@ -144,10 +162,19 @@ _DECODER = json.JSONDecoder(parse_float=_number, parse_int=_number, parse_consta
 
 
 def _object(text: str) -> Body:
-    """Read the top level member by member, so that each one's place in the text is known."""
+    """Read a text that is one object and nothing more."""
+    members, spans, at = _members(text, 0)
+    end = _skip(text, at)
+    if end < len(text):
+        raise JSONDecodeError("Expecting nothing more", text, end)
+    return Body(text, members, spans)
+
+
+def _members(text: str, at: int) -> tuple[dict[str, Any], dict[str, tuple[int, int]], int]:
+    """Read an object member by member, so that each one's place in the text is known."""
     members: dict[str, Any] = {}
     spans: dict[str, tuple[int, int]] = {}
-    at = _expect(text, 0, "{", "Expecting an object")
+    at = _expect(text, at, "{", "Expecting an object")
     more = not text.startswith("}", _skip(text, at))
     while more:
         name_at = _expect(text, at, '"', "Expecting a member name in double quotes") - 1
@@ -157,10 +184,7 @@ def _object(text: str) -> Body:
         spans[name] = (start, at)
         more = text.startswith(",", _skip(text, at))
         at = _skip(text, at) + more
-    end = _skip(text, _expect(text, at, "}", "Expecting ',' or '}'"))
-    if end < len(text):
-        raise JSONDecodeError("Expecting nothing more", text, end)
-    return Body(text, members, spans)
+    return members, spans, _expect(text, at, "}", "Expecting ',' or '}'")
 
 
 def _skip(text: str, at: int) -> int:

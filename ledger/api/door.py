@@ -18,7 +18,7 @@ from ledger.catalog import OUTCOMES, Operation
 from ledger.operations._call import call_text
 from ledger.operations._json import encode
 from ledger.operations.registry import answers_many
-from ledger.operations.specification import CALLER, members
+from ledger.operations.specification import CALLER, keeps_item_texts, members
 
 NO_BODY = Body("{}", {}, {})
 ACCEPT = "accept"
@@ -33,6 +33,8 @@ def serve(operation: Operation, request: HttpRequest, **path: str) -> HttpRespon
     overlay: dict[str, Any] = {**kept, **path, **claims(token, operation, given.members)}
     if "payload_text" in known and "payload" in given.members:
         overlay["payload_text"] = given.text_of("payload")
+    if keeps_item_texts(operation.name):
+        overlay["payload_texts"] = given.texts_in("items", "payload")
     if "work" in known:
         overlay["work"] = token.work
     if "workflow_name" in known and isinstance(given.members.get("workflow"), dict):

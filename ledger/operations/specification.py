@@ -29,6 +29,14 @@ def members(operation: str) -> dict[str, str]:
 
 
 @cache
+def keeps_item_texts(operation: str) -> bool:
+    """Say whether an array form keeps the exact text of each item's payload."""
+    single = operation.removesuffix("s")
+    array = members(operation) == {"items": "array!"}
+    return array and "payload_text" in members(single)
+
+
+@cache
 def sentence(operation: str) -> str:
     """Return what an operation does, in its function's own words."""
     found = _HEADER.match(_source(operation))

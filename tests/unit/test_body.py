@@ -96,6 +96,14 @@ def test_the_text_of_a_member_is_exactly_what_was_sent() -> None:
     assert read(raw).text_of("event") is None
 
 
+def test_the_texts_of_a_member_of_each_item_are_exactly_what_was_sent() -> None:
+    """At the place of its item, also beside items that are no objects."""
+    raw = b'{"items" : [ {"p":1.50 ,"q":[{"p":2}]},\n7,"},{",[{"p":3}], {"p": 4, "p" :"]"} ,{} ] }'
+    assert read(raw).texts_in("items", "p") == ["1.50", None, None, None, '"]"', None]
+    for other in (b"{}", b'{"items": []}', b'{"items": [ ]}', b'{"items": {"p": 1}}'):
+        assert read(other).texts_in("items", "p") == []
+
+
 json_values = st.recursive(
     st.none()
     | st.booleans()
@@ -188,3 +196,17 @@ def test_salvage_keeps_the_named_members_that_can_be_stored() -> None:
         "kind": "stale_version",
         "target": "crm",
     }
+
+
+@given(st.lists(json_values | st.fixed_dictionaries({"p": json_values}), max_size=6))
+def test_each_text_is_its_members_value(items: list[object]) -> None:
+    """Whatever stands around it."""
+    try:
+        body = read(json.dumps({"a": items, "items": items}, indent=1).encode())
+    except BodyError:
+        return
+    texts = body.texts_in("items", "p")
+    assert len(texts) == len(items)
+    for item, text in zip(items, texts, strict=True):
+        has = isinstance(item, dict) and "p" in item
+        assert (json.loads(text) == item["p"]) if has and text else text is None

@@ -21,8 +21,7 @@ BEGIN
         IF v_item.problem IS NOT NULL THEN
             item := v_item.item;
             detail := jsonb_build_object('reason', v_item.problem);
-            outcome := ledger.audit(v_call, CASE v_item.problem WHEN 'same_call'
-                THEN 'held_by_other' ELSE 'invalid' END, '(none)', '(none)', '(none)', 0,
+            outcome := ledger.audit(v_call, 'invalid', '(none)', '(none)', '(none)', 0,
                 p_after => detail);
             RETURN NEXT;
             CONTINUE;

@@ -1,5 +1,6 @@
 -- enqueue_jobs: enqueue the effects of up to 500 events in one call.
--- One row per item with its index; each outcome stands alone. Items are handled in key order.
+-- One row per item with its index; each outcome stands alone. Items are handled in key order, those
+-- of one key in theirs: a second one finds what the first put there, as in a call of its own.
 CREATE OR REPLACE FUNCTION ledger.enqueue_jobs(p_arg jsonb)
 RETURNS TABLE (
     outcome ledger.outcome, item integer, job_id text, idem_key text, state text,
@@ -22,8 +23,7 @@ BEGIN
         IF v_item.problem IS NOT NULL THEN
             item := v_item.item;
             detail := jsonb_build_object('reason', v_item.problem);
-            outcome := ledger.audit(v_call, CASE v_item.problem WHEN 'same_call'
-                THEN 'held_by_other' ELSE 'invalid' END, '(none)', '(none)', '(none)', 0,
+            outcome := ledger.audit(v_call, 'invalid', '(none)', '(none)', '(none)', 0,
                 p_after => detail);
             RETURN NEXT;
             CONTINUE;

@@ -7,17 +7,24 @@ RETURNS TABLE (item integer, argument jsonb, problem text)
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     v_inline integer := (ledger.policy('result_inline_bytes') #>> '{}')::integer;
-    v_outer jsonb := p_arg - 'items';
+    v_outer jsonb := p_arg - '{items,payload_texts}'::text[];
+    v_items jsonb := (
+        SELECT jsonb_agg(CASE jsonb_typeof(e.value) WHEN 'object' THEN e.value || v_outer || CASE
+                WHEN jsonb_typeof(p_arg -> 'payload_texts' -> (e.ordinality - 1)::integer) = 'string'
+                THEN jsonb_build_object('payload_text',
+                    p_arg -> 'payload_texts' -> (e.ordinality - 1)::integer) ELSE '{}' END
+            ELSE e.value END ORDER BY e.ordinality)
+        FROM jsonb_array_elements(p_arg -> 'items') WITH ORDINALITY e);
 BEGIN
     INSERT INTO public.payload_bodies (sha256, body, parse_error)
     SELECT DISTINCT ON (sha256(b.body)) sha256(b.body), b.body, b.parse_error
-    FROM jsonb_array_elements(p_arg -> 'items') e
+    FROM jsonb_array_elements(v_items) e
     CROSS JOIN LATERAL (
         SELECT CASE
             WHEN jsonb_typeof(e) <> 'object' THEN NULL
             WHEN p_by = 'complete' AND octet_length((e -> 'result')::text) > v_inline
                 THEN ledger.body_bytes(e -> 'result', NULL)
-            WHEN p_by = 'post' THEN ledger.letter_bytes(ledger.read_error_item(e || v_outer))
+            WHEN p_by = 'post' THEN ledger.letter_bytes(ledger.read_error_item(e))
             WHEN p_by IN ('claim', 'enqueue')
                 THEN ledger.body_bytes(e -> 'payload', e ->> 'payload_text')
         END AS body,
@@ -47,9 +54,9 @@ BEGIN
                             g.arg -> 'effect', g.arg -> 'payload', g.arg -> 'event'))
                     END AS instead
                 FROM (
-                    SELECT (e.ordinality - 1)::integer AS n, CASE jsonb_typeof(e.value)
-                        WHEN 'object' THEN e.value || v_outer END AS arg
-                    FROM jsonb_array_elements(p_arg -> 'items') WITH ORDINALITY e
+                    SELECT (e.ordinality - 1)::integer AS n,
+                        CASE jsonb_typeof(e.value) WHEN 'object' THEN e.value END AS arg
+                    FROM jsonb_array_elements(v_items) WITH ORDINALITY e
                 ) g
             ) k
         ) s
