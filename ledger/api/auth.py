@@ -12,8 +12,13 @@ from ninja.security import HttpBearer
 
 from ledger.api.problems import ProblemError
 from ledger.catalog import Operation
-from ledger.models import ApiKey
+from ledger.operations._call import read_rows
 
+FIND = (
+    "SELECT sha256, workflow, user_name, scopes FROM public.api_keys"
+    " WHERE sha256 = %s AND revoked_at IS NULL"
+)
+"""Every request asks, so that a revoked token is refused at once."""
 WORK = "work:"
 """Scopes that start so name one effect whose queue may be worked, ``work:*`` names all."""
 
@@ -38,14 +43,11 @@ class BearerToken(HttpBearer):
     def authenticate(self, request: HttpRequest, token: str) -> Token | None:
         """Return whose token it is, None for one nobody has."""
         digest = hashlib.sha256(token.encode(errors="replace")).digest()
-        found = (
-            ApiKey.objects.filter(sha256=digest, revoked_at=None)
-            .values_list("sha256", "workflow", "user_name", "scopes")
-            .first()
-        )
-        if found is None or not compare_digest(bytes(found[0]), digest):
+        found = read_rows(FIND, digest)
+        if not found or not compare_digest(bytes(found[0][0]), digest):
             return None
-        return Token(found[1], found[2], frozenset(found[3]))
+        _, workflow, user_name, scopes = found[0]
+        return Token(workflow, user_name, frozenset(scopes))
 
 
 def claims(token: Token, operation: Operation, given: Mapping[str, Any]) -> dict[str, Any]:

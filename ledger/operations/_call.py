@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Mapping
 from functools import cache
-from typing import Any, cast, get_args, get_origin, get_type_hints
+from typing import Any, LiteralString, cast, get_args, get_origin, get_type_hints
 
 import psycopg
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
@@ -55,10 +55,7 @@ def call_text(operation: str, body: str, overlay: Mapping[str, Any]) -> list[tup
     Return each row's outcome and the row as JSON text. No number passes through Python, so none
     changes.
     """
-    statement = sql.SQL(
-        "SELECT r.outcome, row_to_json(r)::text FROM ledger.{}(%s::jsonb || %s::jsonb) r"
-    ).format(sql.Identifier(operation))
-    _, rows = _rows(statement, [body, encode(overlay)])
+    _, rows = _rows(_select_text(operation), [body, encode(overlay)])
     return [(outcome, text) for outcome, text in rows]
 
 
@@ -67,18 +64,35 @@ def read_value(function: str, *arguments: Any) -> Any:
     statement = sql.SQL("SELECT ledger.{}({})").format(
         sql.Identifier(function), sql.SQL(", ").join(sql.Placeholder() * len(arguments))
     )
-    _, rows = _rows(statement, list(arguments))
+    _, rows = _rows(statement.as_string(), list(arguments))
     value = rows[0][0]
     return read_json(value) if isinstance(value, str) and function == "policy" else value
 
 
-def _select(operation: str) -> sql.Composed:
-    return sql.SQL("SELECT * FROM ledger.{}(%s::jsonb)").format(sql.Identifier(operation))
+def read_rows(query: LiteralString, *arguments: Any) -> list[tuple[Any, ...]]:
+    """Return the rows of a query that only reads; for what no operation and no model is there."""
+    return _rows(query, list(arguments))[1]
 
 
-def _rows(statement: sql.Composable, values: list[Any]) -> tuple[list[str], list[tuple[Any, ...]]]:
+@cache
+def _select(operation: str) -> str:
+    statement = sql.SQL("SELECT * FROM ledger.{}(%s::jsonb)")
+    return statement.format(sql.Identifier(operation)).as_string()
+
+
+@cache
+def _select_text(operation: str) -> str:
+    statement = sql.SQL(
+        "SELECT r.outcome, row_to_json(r)::text FROM ledger.{}(%s::jsonb || %s::jsonb) r"
+    )
+    return statement.format(sql.Identifier(operation)).as_string()
+
+
+def _rows(statement: str, values: list[Any]) -> tuple[list[str], list[tuple[Any, ...]]]:
     if connection.in_atomic_block:
         raise GuardBypassedError("operations run in autocommit, never inside a transaction")
+    # Django would first ask whether the session still lives. The statement itself tells, below.
+    connection.health_check_done = True  # type: ignore[attr-defined]  # the stubs lack it
     try:
         return _execute(statement, values)
     except (DatabaseError, InterfaceError) as error:
@@ -93,9 +107,7 @@ def _rows(statement: sql.Composable, values: list[Any]) -> tuple[list[str], list
         raise _translate(error) from error
 
 
-def _execute(
-    statement: sql.Composable, values: list[Any]
-) -> tuple[list[str], list[tuple[Any, ...]]]:
+def _execute(statement: str, values: list[Any]) -> tuple[list[str], list[tuple[Any, ...]]]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return [column.name for column in cursor.description], cursor.fetchall()

@@ -287,6 +287,17 @@ def test_a_request_passes_by_what_is_for_people(billing: Http) -> None:
     assert response["Content-Length"] == str(len(response.content))
 
 
+def test_a_session_the_server_ended_costs_nobody_a_request(
+    billing: Http, app_sql: psycopg.Connection
+) -> None:
+    """Nobody asks beforehand whether it lives: the first statement tells, and is sent once more."""
+    assert billing.post("/jobs/claim", ORDER).status_code == 200
+    mine = connection.connection.info.backend_pid
+    assert app_sql.execute("SELECT pg_terminate_backend(%s, 5000)", [mine]).fetchone() == (True,)
+    again = ORDER | {"event": {"id": "evt_2"}}
+    assert billing.post("/jobs/claim", again).status_code == 200
+
+
 def test_the_longest_body_is_a_policy(billing: Http, owner_sql: psycopg.Connection) -> None:
     """A changed policy counts within seconds, without a restart."""
     owner_sql.execute("UPDATE policies SET value = '100' WHERE name = 'http_body_max'")
