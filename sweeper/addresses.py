@@ -70,9 +70,11 @@ def resolve(
     allowed = is_allowed(host, port, allow_private)
     for address in addresses:
         if not _may_be_called(address, allowed=allowed):
+            hint = "; name the host in allow_private if it is yours"
+            if allowed:
+                hint = "; link-local and multicast addresses are never called, allowed or not"
             raise ProviderRejectedError(
-                f"{host} is at {address}, which is not a public address"
-                + ("" if allowed else "; name the host in allow_private if it is yours")
+                f"{host} is at {address}, which is not a public address{hint}"
             )
     return addresses
 

@@ -94,7 +94,7 @@ def request(
                 name.decode("latin-1").lower(): value.decode("latin-1")
                 for name, value in response.headers
             }
-            content, problem = _read(response.iter_stream(), limits.max_bytes)
+            content, problem = _read(response.iter_stream(), limits)
             crash_point("http.answered")
             return Answer(response.status, answer_headers, content, problem)
     except NETWORK_ERRORS as error:
@@ -102,7 +102,7 @@ def request(
             raise ProviderRejectedError(f"the request is not valid HTTP: {error}") from error
         crash_point("http.failed")
         raise ProviderUnavailableError(
-            f"{target.host}: {_reason(error)}", sent=wire.sent
+            f"{target.host}: {_reason(error, limits)}", sent=wire.sent
         ) from error
 
 
@@ -143,20 +143,23 @@ def _headers(target: httpx2.URL, headers: Mapping[str, str]) -> list[tuple[bytes
         raise ProviderRejectedError(f"headers carry plain ASCII only: {error}") from error
 
 
-def _read(chunks: Iterable[bytes], max_bytes: int) -> tuple[bytes, str | None]:
+def _read(chunks: Iterable[bytes], limits: Limits) -> tuple[bytes, str | None]:
     """Read up to the cap; what breaks after the status is a problem of the body only."""
-    content = bytearray()
+    content, max_bytes = bytearray(), limits.max_bytes
     try:
         for chunk in chunks:
             content += chunk
             if len(content) > max_bytes:
                 return bytes(content[:max_bytes]), f"the answer is larger than {max_bytes} bytes"
     except NETWORK_ERRORS as error:
-        return bytes(content), f"the answer broke off: {_reason(error)}"
+        return bytes(content), f"the answer broke off: {_reason(error, limits)}"
     return bytes(content), None
 
 
-def _reason(error: BaseException) -> str:
+def _reason(error: BaseException, limits: Limits) -> str:
+    """Say what went wrong in words that name the limit where it was one."""
+    if isinstance(error, TimeoutError | httpcore2.TimeoutException) and "within" not in str(error):
+        return f"no complete answer within {limits.seconds:g} s"
     return str(error) or type(error).__name__
 
 

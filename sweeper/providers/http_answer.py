@@ -71,10 +71,21 @@ def read_send(
         )
     return SendResult(
         Sent.REJECTED if refused else Sent.UNKNOWN,
-        f"the provider answered {answer.status}: {excerpt(answer.body)}",
+        answered(answer),
         http_status=answer.status,
         replayed=replayed,
     )
+
+
+def answered(answer: Answer) -> str:
+    """Say in words what came back instead of what was wanted."""
+    if 300 <= answer.status < 400:
+        where = excerpt(answer.headers.get("location", "nowhere").encode())
+        return (
+            f"the provider answered {answer.status}, a redirect to {where}; redirects are not"
+            " followed: put the final address into the provider"
+        )
+    return f"the provider answered {answer.status}: {excerpt(answer.body)}"
 
 
 def _went_well(document: Any, ok: str, failed: str) -> bool:
@@ -95,7 +106,7 @@ def read_look_up(answer: Answer, section: Config, identity: Identity) -> LookUp:
     if answer.status in setting(section, "absent_status", list, []):
         return Absent(f"the provider answered {answer.status}")
     if answer.status != 200:
-        raise LookupInconclusiveError(f"the look-up was answered with {answer.status}")
+        raise LookupInconclusiveError(f"the look-up: {answered(answer)}")
     document = _whole_document(answer, section)
     path = setting(section, "items", str, "")
     items = document if path == "*" else pick(document, path) if path else [document]

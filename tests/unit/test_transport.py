@@ -1,11 +1,9 @@
 """The way out: where it refuses to go, what it caps, and what it says."""
 
-import ipaddress
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,80 +14,7 @@ from sweeper.errors import (
     ProviderUnavailableError,
 )
 from sweeper.transport import Limits, request
-
-HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
-
-
-@contextmanager
-def server(talk: Callable[[socket.socket, bytes], None]) -> Iterator[tuple[str, list[bytes]]]:
-    """Run a raw server on loopback that reads one request head and then does as told."""
-    heads: list[bytes] = []
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def serve() -> None:
-            while True:
-                try:
-                    connection, _ = listener.accept()
-                except OSError:
-                    return
-                with connection:
-                    head = b""
-                    while b"\r\n\r\n" not in head and (part := connection.recv(65_536)):
-                        head += part
-                    heads.append(head)
-                    try:
-                        talk(connection, head)
-                    except OSError:
-                        continue
-
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        yield f"127.0.0.1:{listener.getsockname()[1]}", heads
-        listener.shutdown(socket.SHUT_RDWR)
-        thread.join(5)
-
-
-def say(answer: bytes) -> Callable[[socket.socket, bytes], None]:
-    """Answer with fixed bytes."""
-    return lambda connection, _: connection.sendall(answer)
-
-
-def stay_silent(connection: socket.socket, _: bytes) -> None:
-    """Accept, read, and never say anything."""
-    connection.recv(1)
-
-
-def drip(prefix: bytes, byte: bytes) -> Callable[[socket.socket, bytes], None]:
-    """Send a byte every 50 ms for as long as the other side listens."""
-
-    def talk(connection: socket.socket, _: bytes) -> None:
-        connection.sendall(prefix)
-        while True:
-            connection.sendall(byte)
-            time.sleep(0.05)
-
-    return talk
-
-
-def answer_names(
-    monkeypatch: pytest.MonkeyPatch, *answers: list[str]
-) -> list[tuple[str, int | None]]:
-    """Let the resolver give these addresses, one list per question; return the questions."""
-    questions: list[tuple[str, int | None]] = []
-
-    def getaddrinfo(
-        host: str, port: int | None, **_: object
-    ) -> list[tuple[int, int, int, str, tuple[str, int]]]:
-        questions.append((host, port))
-        found = answers[min(len(questions), len(answers)) - 1]
-        family = {4: socket.AF_INET, 6: socket.AF_INET6}
-        return [
-            (family[ipaddress.ip_address(text).version], 1, 6, "", (text, port or 0))
-            for text in found
-        ]
-
-    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
-    return questions
+from tests.support.hostile import HEAD, answer_names, drip, flood, say, server, stay_silent
 
 
 def test_an_allowed_host_is_called_and_answers() -> None:
@@ -279,11 +204,37 @@ def test_a_slow_answer_is_cut_at_the_deadline(
     started = time.monotonic()
     with (
         server(talk) as (host, _),
-        pytest.raises(ProviderUnavailableError, match=r"within 0\.4 s|timed out") as caught,
+        pytest.raises(
+            ProviderUnavailableError, match=r"no complete answer within 0\.4 s"
+        ) as caught,
     ):
         request("GET", f"http://{host}/", allow_private=[host], limits=Limits(seconds=0.4))
     assert caught.value.sent
     assert time.monotonic() - started < 3
+
+
+def test_a_slow_body_is_cut_at_the_deadline_and_is_no_whole_body() -> None:
+    """The status stands; what dripped in until then is not judged by."""
+    started = time.monotonic()
+    with server(drip(HEAD + b"Content-Length: 1000\r\n\r\n", b"x")) as (host, _):
+        answer = request("GET", f"http://{host}/", allow_private=[host], limits=Limits(seconds=0.4))
+    assert (answer.status, time.monotonic() - started < 3) == (200, True)
+    with pytest.raises(LookupInconclusiveError, match=r"broke off: no complete answer within 0\.4"):
+        answer.whole_body()
+
+
+def test_an_answer_of_endless_chunks_is_cut_at_the_cap() -> None:
+    """No length was announced; the cap holds all the same."""
+
+    def talk(connection: socket.socket, _: bytes) -> None:
+        connection.sendall(HEAD + b"Transfer-Encoding: chunked\r\n\r\n")
+        while True:
+            connection.sendall(b"10000\r\n" + b"x" * 65_536 + b"\r\n")
+
+    with server(talk) as (host, _):
+        limits = Limits(seconds=5, max_bytes=100_000)
+        answer = request("GET", f"http://{host}/", allow_private=[host], limits=limits)
+    assert answer.problem == "the answer is larger than 100000 bytes"
 
 
 def test_a_slow_handshake_is_cut_at_the_deadline() -> None:
@@ -314,12 +265,6 @@ def test_a_slow_resolver_is_cut_at_the_deadline(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_huge_answer_keeps_its_status_and_loses_its_body() -> None:
     """The status is a fact; half a body is none, and the message says so."""
-
-    def flood(connection: socket.socket, _: bytes) -> None:
-        connection.sendall(HEAD + b"Content-Length: 1000000000\r\n\r\n")
-        while True:
-            connection.sendall(b"x" * 65_536)
-
     with server(flood) as (host, _):
         limits = Limits(seconds=5, max_bytes=100_000)
         answer = request("GET", f"http://{host}/", allow_private=[host], limits=limits)
