@@ -8,6 +8,7 @@ from django.urls import URLPattern, URLResolver, path, reverse
 from django.views.generic import RedirectView
 
 from review.login import LoginForm
+from review.people import people_for
 from review.policy import policies
 from review.queue import waiting_count
 from review.rights import VIEW
@@ -71,4 +72,5 @@ class ConsoleSite(AdminSite):
             [(label, reverse(f"admin:{name}")) for label, name in _PAGES] if inside else []
         )
         context["waiting"] = waiting_count() if inside else ""
+        context["people"] = people_for(request.user)
         return context

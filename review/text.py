@@ -79,17 +79,40 @@ def ordinal(number: int) -> str:
     return f"{number}{suffix}"
 
 
-# Actors that are no workflow of anybody's, as the ledger writes them down.
+# Who acts without being a workflow of anybody's or a person, as the ledger writes them down.
 _ACTORS = {
     "(native)": "the native worker",
     "(sql)": "a raw SQL statement",
     "(direct SQL)": "a raw SQL statement",
+    "sql": "a raw SQL statement",
+    "(unknown)": "nobody known",
+}
+# Kinds of actors that act without a name of their own; the name is that of a process.
+MACHINES = {"sweeper": "the sweeper", "reconciler": "the reconciler", "system": "the ledger"}
+# What the ledger puts before a name.
+_PREFIXES = {
+    "login ": "a direct database login ({})",
+    "role:": "the database role {}",
+    "command:": "the command line ({})",
+    "human:": "{}",
+    "workflow:": "{}",
 }
 
 
-def actor(value: object, limit: int = 80) -> str:
-    """Name who acted: a workflow or a person as written, the ledger's own words in plain ones."""
+def actor(value: object, limit: int = 80, kind: str = "") -> str:
+    """Name who acted: a workflow or a person as written, the ledger's own words in plain ones.
+
+    kind is the ledger's word for what sort of actor it is, where it is known.
+    """
     text = str(value or "")
-    if text.startswith("login "):
-        return f"a direct database login ({shown(text.removeprefix('login '), limit)})"
-    return _ACTORS.get(text) or shown(value, limit)
+    if kind in MACHINES:
+        return MACHINES[kind] if text in ("", kind) else f"{MACHINES[kind]} ({shown(text, limit)})"
+    if kind == "human":  # people choose their names themselves
+        return shown(text, limit)
+    for prefix, words in _PREFIXES.items():
+        if text.startswith(prefix):
+            rest = text.removeprefix(prefix)
+            return words.format(_ACTORS.get(rest) or shown(rest, limit))
+    if not kind and text in MACHINES:
+        return MACHINES[text]
+    return _ACTORS.get(text) or shown(text, limit)

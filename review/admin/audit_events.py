@@ -11,12 +11,12 @@ class AuditEventAdmin(GuardedAdmin):
     """Who did what; every row holds the four facts."""
 
     list_display = (
-        bounded("actor"),
+        "at",
+        "actor",
         bounded("op"),
         bounded("outcome"),
         bounded("key"),
         "row_count",
-        "at",
     )
     search_exact = (
         "key",

@@ -18,6 +18,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from review.items.reading import json_text, preview
+from review.people import People, people_for
 from review.rights import VIEW, VIEW_PAYLOAD
 from review.text import shown
 
@@ -25,6 +26,15 @@ from review.text import shown
 _COUNT_CAP = 10_000
 _CELL = 120
 _TEXT = 4_000
+# Columns that say who acted; where another column says what sort of actor it is.
+_WORKFLOW_COLUMNS = {"workflow", "workflow_name", "workflow_id", "by_workflow"}
+_KINDS = {
+    "actor": "actor_kind",
+    "actor_kind": "actor_kind",
+    "owner_name": "owner_kind",
+    "owner_kind": "owner_kind",
+}
+_ACTOR_COLUMNS = {"second_approver", "user_name", *_KINDS, *_WORKFLOW_COLUMNS}
 
 
 if TYPE_CHECKING:  # generic to the type checker only
@@ -57,6 +67,8 @@ class GuardedAdmin(_Admin):
     # Columns whose values are content, beside every JSON column.
     content: Sequence[str] = ()
     hidden: Sequence[str] = ()
+    # Columns that say who acted, beside those whose name says so.
+    actors: Sequence[str] = ()
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         """Show the table to who may see the console."""
@@ -117,13 +129,28 @@ class GuardedAdmin(_Admin):
             lookup, value, request
         )
 
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        """Name who acted in the words of every other page."""
+        people = people_for(request.user)
+        names = {
+            each: each if isinstance(each, str) else each.__name__ for each in self.list_display
+        }
+        return [
+            _who(name, people) if self._is_actor(name) else each for each, name in names.items()
+        ]
+
+    def _is_actor(self, name: str) -> bool:
+        return name in _ACTOR_COLUMNS or name.endswith("_by") or name in self.actors
+
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         """List every column: content as bounded previews, texts without hidden characters."""
-        allowed = request.user.has_perm(VIEW_PAYLOAD)
+        allowed, people = request.user.has_perm(VIEW_PAYLOAD), people_for(request.user)
         heavy = {field.name for field in self._heavy()}
         return [
             _previewer(field, allowed=allowed)
             if field.name in heavy
+            else _who(field.attname, people)
+            if self._is_actor(field.attname)
             else _text(field)
             if isinstance(field, models.CharField | models.TextField)
             else field.name
@@ -180,6 +207,20 @@ def _text(field: "models.Field[Any, Any]") -> Callable[[Any], str]:
     show.__name__ = field.name
     show.short_description = field.verbose_name  # type: ignore[attr-defined]
     return show
+
+
+def _who(name: str, people: People) -> Callable[[Any], SafeString | str]:
+    """Make the column that names who acted, a person linked to their page."""
+
+    @admin.display(description=name.removesuffix("_id").replace("_", " "), empty_value="-")
+    def column(row: Any) -> SafeString | str:
+        kind = getattr(row, _KINDS.get(name, ""), "") or ""
+        if name in _WORKFLOW_COLUMNS:
+            kind = "workflow"
+        return people.name(getattr(row, name), kind, _CELL) or "-"
+
+    column.__name__ = name
+    return column
 
 
 def _digest(row: Any, field: "models.Field[Any, Any]") -> str:

@@ -19,3 +19,4 @@ class EvidenceAdmin(GuardedAdmin):
         "observed_at",
     )
     search_exact = ("job_id",)
+    actors = ("source",)

@@ -24,6 +24,7 @@ class Around:
     revision_column: str
     status_column: str
     versions: list[Version]
+    newest: Version | None
     alike: int
 
 
@@ -32,16 +33,21 @@ def read_around(conflict: Conflict) -> Around:
     job = reading.job_query().filter(pk=conflict.job_id).first() if conflict.job_id else None
     target, key = (None, None) if conflict.external else record_named(conflict)
     alike = Conflict.objects.filter(target=conflict.target, record_key=conflict.record_key)
+    now = reading.latest(target, key) if target and key else None
+    versions, newest = (
+        reading.history(target, key, conflict.version_read, now) if target and key else ([], None)
+    )
     columns = reading.special_columns(target) if target else ("", "")
     return Around(
         job=job,
         provider=Provider.objects.filter(pk=job.provider).first() if job else None,
         workflow=Workflow.objects.filter(pk=conflict.workflow).first(),
         effect=Effect.objects.filter(pk=conflict.effect).first() if conflict.effect else None,
-        now=reading.latest(target, key) if target and key else None,
+        now=now,
         revision_column=columns[0],
         status_column=columns[1],
-        versions=reading.history(target, key, conflict.version_read) if target and key else [],
+        versions=versions,
+        newest=newest,
         alike=alike[:ALIKE_CAP].count() if conflict.target else 0,
     )
 

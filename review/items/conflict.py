@@ -20,6 +20,7 @@ from review.items.page import Fact, FieldPart, ItemPage, Next, Offer, Payload, S
 from review.items.places import places
 from review.items.stories import Story
 from review.jsonvalue import Number, Preview, pretty
+from review.people import people_for
 from review.rights import VIEW_PAYLOAD
 from review.text import actor, shown
 from review.verbs import KINDS, SECOND_OWN, SECOND_PERSON, UNKNOWN_KIND, WITHDRAW
@@ -52,6 +53,7 @@ def page(conflict: Conflict, user: User, form: Mapping[str, str] | None = None) 
     decided = decided_of(conflict, around.job, now)
     ground = Ground(
         now=around.now,
+        newest=around.newest,
         revision_column=around.revision_column,
         versions=around.versions,
         owned=owned,
@@ -68,7 +70,7 @@ def page(conflict: Conflict, user: User, form: Mapping[str, str] | None = None) 
         story=story.text,
         chips=chips_of(conflict, kind, around.provider, around.alike),
         facts=_facts(conflict, around, now),
-        timeline=timeline.of_conflict(conflict, around.versions),
+        timeline=timeline.of_conflict(conflict, people_for(user), around.versions),
         four=four_of(conflict),
         inputs=form if form is not None else _first_inputs(conflict, allowed=allowed),
         lock_version=conflict.lock_version,

@@ -22,6 +22,7 @@ class Ground:
     """What a compare stands on beside the conflict: the record now, its owners, the form."""
 
     now: RecordHistory | None = None
+    newest: Version | None = None
     revision_column: str = ""
     versions: list[Version] = field(default_factory=list)
     owned: Owners = field(default_factory=dict)
@@ -53,7 +54,7 @@ def field_part(conflict: Conflict, ground: Ground) -> FieldPart:
         written = outcome(attempted.value, current.value, picks)
     found = str(ground.now.revision) if ground.now else conflict.version_found or ""
     part = FieldPart(
-        columns=_columns(conflict, ground.now, found),
+        columns=_columns(conflict, ground.newest, found),
         rows=tuple(_field_row(row, picks, names, ground, written) for row in comparison.rows),
         comparison=comparison,
         written=written,
@@ -64,17 +65,16 @@ def field_part(conflict: Conflict, ground: Ground) -> FieldPart:
     return part if ground.allowed else _hide(part)
 
 
-def _columns(conflict: Conflict, now: RecordHistory | None, found: str) -> tuple[Column, ...]:
+def _columns(conflict: Conflict, newest: Version | None, found: str) -> tuple[Column, ...]:
     workflow = actor(conflict.workflow, 60)
-    writer = (
-        f"by {actor(now.by_workflow or f'login {now.by_login}', 60)}"
-        if now
-        else "as the loser found it"
-    )
+    writer = "as the loser found it"
+    if newest:
+        by = f"by {shown(newest.who, 60)}"
+        writer = f"{newest.verb} {by}" if newest.item else by
     return (
         Column(f"Read · {version(conflict.version_read)}", f"what {workflow} saw"),
         Column("Attempted", f"by {workflow}", conflict.created_at),
-        Column(f"Now · {version(found)}", writer, now.at if now else conflict.created_at),
+        Column(f"Now · {version(found)}", writer, newest.at if newest else conflict.created_at),
     )
 
 

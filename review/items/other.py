@@ -16,6 +16,7 @@ from review.items.offers import User, needs_of, offer
 from review.items.page import Chip, Fact, ItemPage, Next, Payload
 from review.items.stories import bold, bold_actor
 from review.jsonvalue import PREVIEW_LIMIT, Preview
+from review.people import people_for
 from review.rights import VIEW_PAYLOAD
 from review.sources import SOURCES
 from review.text import actor, counted, shown
@@ -74,7 +75,7 @@ def page(source: str, row: Any, user: User, form: Mapping[str, str] | None = Non
         story=story,
         chips=[Chip(kind.label, kind.tone, kind.icon)],
         facts=[fact for fact in facts if fact.value or fact.at],
-        timeline=timeline.of_subject(**subject) if subject else [],
+        timeline=timeline.of_subject(people_for(user), **subject) if subject else [],
         opened_at=row.waiting_since,
         next=Next(nexts.of_other(source, row, again="resend" not in stand.forbidden))
         if row.waiting_since

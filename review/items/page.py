@@ -100,12 +100,17 @@ class FieldRow:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One accepted change of the record between the version read and now."""
+    """One accepted change of the record between the version read and now.
+
+    item is the conflict a person decided with it; otherwise a workflow wrote it by itself.
+    """
 
     revision: str
-    workflow: str
-    fields: str
+    who: str
+    fields: tuple[str, ...]
     at: datetime
+    verb: str = "wrote"
+    item: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

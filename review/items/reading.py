@@ -4,6 +4,7 @@ JSON columns are deferred and read as the first characters of their text; bytes 
 comes back is parsed here or said to be unreadable, never an exception.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,10 @@ from django.db.models import BinaryField, F, Func, Model, QuerySet, TextField, V
 from django.db.models.functions import Cast, Left, Length
 
 from ledger.models import Conflict, FieldOwnership, Job, PayloadBody, RecordHistory, Target
+from review.items.deeds import ByPerson, decided_versions
 from review.items.page import Payload, Version
 from review.jsonvalue import MISSING, PREVIEW_LIMIT, Preview, UnreadableError, parse, pretty
-from review.text import actor, listed, shown, visible
+from review.text import actor, visible
 
 # One side of a compare: more than any record a person compares by eye.
 SIDE_LIMIT = 262_144
@@ -98,20 +100,29 @@ def job_query() -> QuerySet[Job]:
     return Job.objects.defer("payload", "event", "last_close")
 
 
-def history(target: str, record_key: str, after: str | None) -> list[Version]:
-    """List the accepted changes since a version, oldest first."""
+def history(
+    target: str, record_key: str, after: str | None, now: RecordHistory | None
+) -> tuple[list[Version], Version | None]:
+    """List the accepted changes since a version, oldest first; beside them the newest one.
+
+    What a person's decision wrote is theirs, not the workflow's it was decided for.
+    """
     rows = RecordHistory.objects.filter(target=target, record_key=record_key).defer("row_data")
     if after and after.lstrip("-").isdigit():
         rows = rows.filter(revision__gt=int(after))
-    return [
-        Version(
-            str(row.revision),
-            actor(row.by_workflow or f"login {row.by_login}", 80),
-            listed([shown(name, 60) for name in row.changed], most=6) or "nothing",
-            row.at,
+    since = list(rows.order_by("revision")[:_VERSIONS])
+    people = decided_versions(target, record_key, {row.revision for row in [*since, now] if row})
+    return [_version(row, people) for row in since], _version(now, people) if now else None
+
+
+def _version(row: RecordHistory, people: Mapping[str, ByPerson]) -> Version:
+    revision, fields = str(row.revision), tuple(row.changed)
+    person = people.get(revision)
+    if person is None:
+        return Version(
+            revision, actor(row.by_workflow or f"login {row.by_login}", 80), fields, row.at
         )
-        for row in rows.order_by("revision")[:_VERSIONS]
-    ]
+    return Version(revision, person.by, fields, row.at, person.verb, person.conflict_id)
 
 
 def special_columns(target: str | None) -> tuple[str, str]:

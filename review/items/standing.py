@@ -226,7 +226,7 @@ def _decided(
     return Decided(
         state="abandoned" if decision in ("abandon", "drop") else "",
         decision=labels.get(str(decision), shown(decision, 80)),
-        by=shown(by or "the ledger", 80),
+        by=actor(by or "the ledger", 80),
         at=at,
         reason=shown(reason or "", 400),
     )

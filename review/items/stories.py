@@ -106,10 +106,11 @@ def _stale(story: Story) -> SafeString:
     read = format_html("{}. It had read {}", story.wanted, version(conflict.version_read))
     last = story.versions[0] if story.versions else None
     if last:
-        others = list(dict.fromkeys(each.workflow for each in story.versions))
-        moved = format_html(
-            "; meanwhile {} wrote {}", bold_list(others), version(story.versions[-1].revision)
-        )
+        others = list(dict.fromkeys(each.who for each in story.versions))
+        verbs = {each.verb for each in story.versions}
+        verb = verbs.pop() if len(verbs) == 1 else "wrote"
+        at = version(story.versions[-1].revision)
+        moved = format_html("; meanwhile {} {} {}", bold_list(others), verb, at)
     else:
         moved = format_html(", but found {}", version(conflict.version_found))
     return format_html("{}{}. Nothing was overwritten: {}", read, moved, _why_asked(conflict))

@@ -5,14 +5,19 @@ from functools import reduce
 from operator import or_
 
 from django.db.models import Q
+from django.db.models.fields.json import KT
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from ledger.models import AuditEvent, Conflict
+from review.items.deeds import did, wants, written
 from review.items.page import Entry, Version
-from review.items.stories import bold, bold_actor, version
+from review.items.reading import json_text, side, text_of
+from review.items.stories import bold, bold_actor
+from review.people import People
 from review.reasons import in_words
-from review.text import actor, shown
+from review.text import MACHINES, shown
 
 # Rows of one timeline; more are one click away in the audit list.
 LIMIT = 60
@@ -32,8 +37,18 @@ _REFUSED = frozenset(
     }
 )
 
-# Who acts without a name of its own; which process it was stands beside.
-_MACHINES = {"sweeper": "the sweeper", "reconciler": "the reconciler", "system": "the ledger"}
+# The operations by which a person ends something.
+_DECIDING = frozenset(
+    {
+        "approve_decision",
+        "decide_conflict",
+        "decide_failed_job",
+        "decide_queued_job",
+        "decide_batch",
+        "decide_outbox",
+        "decide_run",
+    }
+)
 
 # operation: (what it is called when it won, what was tried when it did not)
 _OPERATIONS: dict[str, tuple[str, str]] = {
@@ -53,20 +68,10 @@ _OPERATIONS: dict[str, tuple[str, str]] = {
     "add_evidence": ("stored evidence", "tried to store evidence"),
     "look_again": ("looked again", "tried to look again"),
     "promote_conflicts": ("opened it for a person", "tried to open it"),
-    "decide_conflict": ("decided", "tried to decide"),
+    **dict.fromkeys(_DECIDING, ("decided", "tried to decide")),
     "approve_decision": ("approved the decision", "tried to approve"),
     "reject_decision": ("rejected the proposal", "tried to reject"),
     "withdraw_decision": ("took the decision back", "tried to take it back"),
-    **dict.fromkeys(
-        (
-            "decide_failed_job",
-            "decide_queued_job",
-            "decide_batch",
-            "decide_outbox",
-            "decide_run",
-        ),
-        ("decided", "tried to decide"),
-    ),
     "post_failed_job": ("recorded the failure", "tried to record the failure"),
     "retry_failed_job": ("tried the dead letter again", "tried the dead letter again"),
     "start_batch": ("started the import", "tried to start the import"),
@@ -106,42 +111,55 @@ _ENDINGS: dict[str, str] = {
 }
 
 
-def of_conflict(conflict: Conflict, versions: Iterable[Version] = ()) -> list[Entry]:
-    """List what happened to a conflict, its job, its key and its record."""
+def of_conflict(
+    conflict: Conflict, people: People, versions: Iterable[Version] = ()
+) -> list[Entry]:
+    """List what happened to a conflict, its job, its key and its record.
+
+    A version this very item's decision wrote is told once, by the decision.
+    """
     wanted = [Q(conflict_id=conflict.id)]
     if conflict.idem_key:
         wanted.append(Q(key=conflict.idem_key))
     if conflict.job_id:
         wanted.append(Q(job_id=conflict.job_id))
-    entries = [_entry(row) for row in _rows(reduce(or_, wanted))]
-    own_writes = {entry.at for entry in entries}
-    entries.extend(
-        Entry(
-            each.at,
-            "ok",
-            format_html(
-                "{} wrote {} ({})", bold(each.workflow), each.fields, version(each.revision)
-            ),
-        )
-        for each in versions
-        if each.at not in own_writes
-    )
+    entries = [_entry(row, people, conflict) for row in _rows(reduce(or_, wanted))]
+    entries.extend(_of_version(each, people) for each in versions if each.item != conflict.id)
     return sorted(entries, key=lambda entry: entry.at)
 
 
-def of_subject(**wanted: str) -> list[Entry]:
+def of_subject(people: People, **wanted: str) -> list[Entry]:
     """List the audit rows of any one key or job, oldest first."""
     rows = _rows(reduce(or_, (Q(**{name: value}) for name, value in wanted.items())))
-    return [_entry(row) for row in reversed(rows)]
+    return [_entry(row, people) for row in reversed(rows)]
 
 
 def _rows(condition: Q) -> list[AuditEvent]:
-    rows = AuditEvent.objects.filter(condition).defer("before", "after", "row_hash")
+    rows = (
+        AuditEvent.objects.filter(condition)
+        .defer("before", "after", "row_hash")
+        .annotate(
+            decision_text=KT("after__decision"), changes_text=json_text("after__changes", 4_000)
+        )
+    )
     return list(rows.order_by("-at", "-id")[:LIMIT])
 
 
-def _entry(row: AuditEvent) -> Entry:
-    return Entry(row.at, _tone(row.outcome), _sentence(row), _more(row))
+def _of_version(each: Version, people: People) -> Entry:
+    told = written(each.verb, each.fields or ["nothing"], each.revision)
+    if each.item is None:
+        return Entry(each.at, "ok", format_html("{} {}", bold(each.who), told))
+    item = reverse("admin:review_item", args=["conflict", each.item])
+    text = '{} {}, deciding <a href="{}">item {}</a>'
+    return Entry(each.at, "ok", format_html(text, _person(each.who, people), told, item, each.item))
+
+
+def _person(name: object, people: People) -> SafeString:
+    return format_html("<b><bdi>{}</bdi></b>", people.name(name, "human"))
+
+
+def _entry(row: AuditEvent, people: People, conflict: Conflict | None = None) -> Entry:
+    return Entry(row.at, _tone(row.outcome), _sentence(row, people, conflict), _more(row))
 
 
 def _tone(outcome: str) -> str:
@@ -150,15 +168,43 @@ def _tone(outcome: str) -> str:
     return "bad" if outcome in _REFUSED else "warn"
 
 
-def _sentence(row: AuditEvent) -> SafeString:
+def _sentence(row: AuditEvent, people: People, conflict: Conflict | None) -> SafeString:
     won, tried = _OPERATIONS.get(row.op, (shown(row.op, 60), f"tried {shown(row.op, 60)}"))
-    actor = bold_actor(_MACHINES.get(row.actor_kind, row.actor))
+    who = (
+        _person(row.actor, people)
+        if row.actor_kind == "human"
+        else bold_actor(MACHINES.get(row.actor_kind, row.actor))
+    )
     if row.outcome == "replay":
-        return format_html("{} {} again and got the stored answer", actor, won)
+        return format_html("{} {} again and got the stored answer", who, won)
     if row.outcome in _GOOD:
-        return format_html("{} {}", actor, won)
+        return format_html("{} {}", who, _deed(row, conflict) or won)
+    if row.outcome == "needs_second_person":
+        decision, fields = _decided(row)
+        wish = written(wants(decision), fields, between=" ")
+        return format_html("{} proposed to {}", who, wish)
     ending = _ENDINGS.get(row.outcome, shown(row.outcome, 60))
-    return format_html("{} {}: {}, {} rows", actor, tried, ending, row.row_count)
+    return format_html("{} {}: {}, {} rows", who, tried, ending, row.row_count)
+
+
+def _deed(row: AuditEvent, conflict: Conflict | None) -> str:
+    """Say what a person's decision came to: what was done to what, and the version it made."""
+    if row.op not in _DECIDING:
+        return ""
+    decision, fields = _decided(row)
+    if decision is None:
+        return ""
+    ours = conflict is not None and row.conflict_id == conflict.id
+    made = conflict.resulting_revision if ours and conflict else None
+    if row.op == "approve_decision":
+        return f"approved the proposal to {written(wants(decision), fields, made, between=' ')}"
+    return written(did(decision), fields, made)
+
+
+def _decided(row: AuditEvent) -> tuple[str | None, list[str]]:
+    """Return the decision an audit row tells of, and the fields it wrote."""
+    changes = side(text_of(row, "changes")).value
+    return text_of(row, "decision"), sorted(changes) if isinstance(changes, dict) else []
 
 
 def _reason(row: AuditEvent) -> str:
@@ -173,7 +219,7 @@ def _reason(row: AuditEvent) -> str:
 def _more(row: AuditEvent) -> str:
     parts = [
         _reason(row),
-        actor(row.actor, 80) if row.actor_kind in _MACHINES else "",
+        shown(row.actor, 80) if row.actor_kind in MACHINES else "",
         f"execution {shown(row.execution_id, 40)}" if row.execution_id else "",
         f"attempt {row.attempt}" if row.attempt and row.attempt > 1 else "",
     ]

@@ -1,6 +1,6 @@
 """How values become markup: visible text, ages with their date on hover, marked segments."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -20,6 +20,12 @@ register = template.Library()
 def shown(value: object, limit: int = text.SHORT_LIMIT) -> str:
     """Show a stored value: bounded, hidden characters made visible; escaped by the template."""
     return text.shown(value, limit)
+
+
+@register.filter
+def names(fields: Sequence[str]) -> str:
+    """List the names of fields as a sentence does."""
+    return text.listed([text.shown(name, 60) for name in fields], most=6) or "nothing"
 
 
 @register.filter
@@ -74,6 +80,13 @@ def segments(parts: Iterable[Segment]) -> SafeString:
 def item(mapping: dict[str, Any], key: str) -> Any:
     """Look a key up; a missing one is nothing."""
     return mapping.get(key, "") if mapping else ""
+
+
+@register.simple_tag(takes_context=True)
+def person(context: Context, name: str) -> str:
+    """Name a person, linked to their page where the viewer may see it."""
+    words: str = context["people"].name(name, "human")
+    return words
 
 
 @register.simple_tag(takes_context=True)

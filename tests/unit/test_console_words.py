@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from ledger.models.audit_events import ACTOR_KINDS
 from ledger.models.conflicts import KINDS as LEDGER_KINDS
 from review import text
 from review.decisions import VERB_RIGHTS
@@ -159,7 +160,16 @@ def test_lists_and_counts_read_like_sentences():
     [
         ("(native)", "the native worker"),
         ("(sql)", "a raw SQL statement"),
+        ("(direct SQL)", "a raw SQL statement"),
         ("login ana", "a direct database login (ana)"),
+        ("role:landed_app", "the database role landed_app"),
+        ("command:root", "the command line (root)"),
+        ("human:ana", "ana"),
+        ("workflow:billing", "billing"),
+        ("workflow:(native)", "the native worker"),
+        ("sweeper", "the sweeper"),
+        ("reconciler", "the reconciler"),
+        ("system", "the ledger"),
         ("billing", "billing"),
         (None, ""),
     ],
@@ -167,3 +177,27 @@ def test_lists_and_counts_read_like_sentences():
 def test_who_acted_is_named_in_plain_words(stored, named):
     """No code word of the ledger stands where a person's or workflow's name belongs."""
     assert text.actor(stored) == named
+
+
+@pytest.mark.parametrize(
+    ("stored", "kind", "named"),
+    [
+        ("vm:9958", "sweeper", "the sweeper (vm:9958)"),
+        ("sweeper", "sweeper", "the sweeper"),
+        ("", "system", "the ledger"),
+        ("(native)", "workflow", "the native worker"),
+        ("sweeper", "workflow", "sweeper"),
+        ("(sql)", "human", "(sql)"),
+        ("a\u202eb", "human", "a⟨U+202E⟩b"),
+        ("command:root", "command", "the command line (root)"),
+    ],
+)
+def test_what_sort_of_actor_it_was_decides_how_it_is_named(stored, kind, named):
+    """A workflow may be called sweeper; a process is named as what it is."""
+    assert text.actor(stored, kind=kind) == named
+
+
+def test_every_kind_of_actor_of_the_ledger_is_known():
+    """A new kind that acts without a name needs its words."""
+    assert set(text.MACHINES) < ACTOR_KINDS
+    assert ACTOR_KINDS - set(text.MACHINES) == {"workflow", "human", "command"}
