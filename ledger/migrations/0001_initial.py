@@ -2,6 +2,7 @@
 
 import datetime
 import django.contrib.postgres.fields
+import django.contrib.postgres.indexes
 import django.db.models.deletion
 import django.db.models.expressions
 import django.db.models.functions.datetime
@@ -596,6 +597,12 @@ class Migration(migrations.Migration):
                 ("job_id", models.TextField(null=True)),
                 ("effect", models.TextField(null=True)),
                 ("event", ledger.models.base.SafeJSONField(null=True)),
+                (
+                    "idem_keys",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.TextField(), null=True, size=None
+                    ),
+                ),
                 ("payload", ledger.models.base.SafeJSONField(null=True)),
                 ("payload_size", models.BigIntegerField(null=True)),
                 ("payload_sha256", models.BinaryField(null=True)),
@@ -627,6 +634,11 @@ class Migration(migrations.Migration):
                         condition=models.Q(("state", "open")),
                         fields=["workflow_name", "retry_count"],
                         name="failed_jobs_open",
+                    ),
+                    django.contrib.postgres.indexes.GinIndex(
+                        condition=models.Q(("state__in", ["open", "retrying", "exhausted"])),
+                        fields=["idem_keys"],
+                        name="failed_jobs_living_by_key",
                     ),
                     models.Index(
                         condition=models.Q(("state__in", ["open", "exhausted"])),

@@ -87,6 +87,7 @@ class Migration(migrations.Migration):
         InstallFunction("enqueue_jobs", "0003_enqueue_jobs.sql"),
         InstallFunction("enter_letter", "0003_enter_letter.sql"),
         InstallFunction("enter_parked", "0003_enter_parked.sql"),
+        InstallFunction("event_keys", "0003_event_keys.sql"),
         InstallFunction("explain_job", "0003_explain_job.sql"),
         InstallFunction("extend_key", "0003_extend_key.sql"),
         InstallFunction("extend_partitions", "0003_extend_partitions.sql"),

@@ -1,5 +1,7 @@
 """Dead letters: work that gave up, with its error, until a person or the schedule ends it."""
 
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -18,6 +20,7 @@ class FailedJob(GuardedModel):
     job_id = models.TextField(null=True)
     effect = models.TextField(null=True)
     event = SafeJSONField(null=True)
+    idem_keys = ArrayField(models.TextField(), null=True)
     payload = SafeJSONField(null=True)
     payload_size = models.BigIntegerField(null=True)
     payload_sha256 = models.BinaryField(null=True)
@@ -58,6 +61,11 @@ class FailedJob(GuardedModel):
                 fields=["workflow_name", "retry_count"],
                 condition=Q(state="open"),
                 name="failed_jobs_open",
+            ),
+            GinIndex(
+                fields=["idem_keys"],
+                condition=Q(state__in=LIVING),
+                name="failed_jobs_living_by_key",
             ),
             models.Index(
                 fields=["failed_at"],

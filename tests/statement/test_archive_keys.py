@@ -15,7 +15,9 @@ from tests.support.factories import (
     expire,
     in_review,
     order,
+    respecify,
 )
+from tests.support.letters import of_an_event
 from tests.support.races import race, race_rounds
 from tests.support.records import Office, stale_version
 from tests.support.retention import archived, grow_old
@@ -97,18 +99,66 @@ def _reported(shop: Shop) -> None:
     shop.run("post_failed_job", job_id=job.job_id, payload={}, error_message="afterwards")
 
 
+def _reported_by_event(shop: Shop) -> None:
+    completed(shop)
+    of_an_event(shop)
+
+
+def _reported_by_event_of_a_job_nobody_knows(shop: Shop) -> None:
+    completed(shop)
+    of_an_event(shop, job_id="gone")
+
+
+def _reported_under_an_older_specification(shop: Shop) -> None:
+    completed(shop)
+    respecify(shop, "id", "kind")
+    of_an_event(shop, event_more={"kind": "x"})
+
+
+def _reported_of_an_earlier_version(shop: Shop) -> None:
+    job = completed(shop)
+    newer = shop.run("claim_job", **order(), effect_version=2)
+    shop.run("complete_job", job_id=newer.job_id, owner_token=newer.owner_token, result={"ok": 2})
+    shop.run("post_failed_job", job_id=job.job_id, payload={}, error_message="afterwards")
+
+
 @pytest.mark.parametrize(
     "make",
-    [_pending, _queued, in_review, buried, _asked, _result_asked, _reported],
+    [
+        _pending,
+        _queued,
+        in_review,
+        buried,
+        _asked,
+        _result_asked,
+        _reported,
+        _reported_by_event,
+        _reported_by_event_of_a_job_nobody_knows,
+        _reported_under_an_older_specification,
+        _reported_of_an_earlier_version,
+    ],
     ids=lambda make: make.__name__.strip("_"),
 )
 def test_what_something_still_needs_stays(sql_shop: Shop, make: Any) -> None:
-    """A key in use, a question about it, a dead letter of its job."""
+    """A key in use, a question about it, a dead letter of its job or of its event."""
     shop = sql_shop
     make(shop)
     before = len(shop.rows("idem"))
     grow_old(shop)
     assert (_archive(shop).outcome, len(shop.rows("idem"))) == ("empty", before)
+
+
+def test_it_goes_once_its_dead_letter_is_over(sql_shop: Shop) -> None:
+    """However the letter ends; a letter of another event never held it."""
+    shop = sql_shop
+    for event in (1, 2):
+        completed(shop, event=event)
+    letter = of_an_event(shop)
+    grow_old(shop)
+    assert _archive(shop).n == 1
+    answer = shop.run("retry_failed_job", failed_job_id=letter["id"])
+    assert (answer.outcome, answer.detail["entered"]) == ("already_decided", "replay")
+    assert _archive(shop).n == 1
 
 
 def test_it_goes_once_the_question_is_decided(sql_shop: Shop) -> None:

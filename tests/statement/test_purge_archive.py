@@ -3,6 +3,7 @@
 from typing import Any
 
 from tests.support.factories import FORCED, HANDLE, Shop, order
+from tests.support.letters import of_an_event
 from tests.support.retention import archived, grow_old, let_jobs_grow_old, sign
 
 
@@ -63,6 +64,18 @@ def test_a_key_outlives_its_job(sql_shop: Shop) -> None:
     assert (_purge(shop).outcome, len(shop.rows("jobs"))) == ("empty", 1)
     let_jobs_grow_old(shop)
     assert shop.run("purge_jobs").n == 1
+    assert _purge(shop).n == 1
+
+
+def test_a_key_whose_event_has_a_dead_letter_stays(sql_shop: Shop) -> None:
+    """Or the letter's retry would do again what was done."""
+    shop = sql_shop
+    _without_job(shop)
+    sign(shop)
+    letter = of_an_event(shop)
+    assert _purge(shop).outcome == "empty"
+    tried = shop.run("retry_failed_job", failed_job_id=letter["id"])
+    assert (tried.outcome, shop.rows("jobs")) == ("already_decided", [])
     assert _purge(shop).n == 1
 
 

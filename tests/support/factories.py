@@ -75,6 +75,14 @@ def make_effect(
     insert(owner, "key_specs", effect=name, version=1, mode=mode, fields=fields, canon=canon)
 
 
+def respecify(shop: "Shop", *fields: str, effect: str = FORCED, **more: Any) -> Any:
+    """Let an effect's keys be made of these fields of the event from now on."""
+    given = {"actor": "root", "effect": effect, "fields": list(fields), "reason": "they changed"}
+    answer = shop.door.call("add_key_spec", **(given | more))
+    assert answer.outcome == "won", answer
+    return answer
+
+
 # -- the shop ------------------------------------------------------------------------------------
 
 

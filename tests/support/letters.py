@@ -18,9 +18,16 @@ def of_a_job(shop: Shop, effect: str = FORCED, event: Any = 1) -> dict[str, Any]
     return letter_of(shop, buried(shop, effect, event))
 
 
-def of_an_event(shop: Shop, effect: str = FORCED, event: Any = 1, **more: Any) -> dict[str, Any]:
+def of_an_event(
+    shop: Shop,
+    effect: str = FORCED,
+    event: Any = 1,
+    event_more: dict[str, Any] | None = None,
+    **more: Any,
+) -> dict[str, Any]:
     """Return a letter that names an effect and its event, and no job."""
-    posted = shop.run("post_failed_job", **FAILURE | more, effect=effect, event={"id": event})
+    whole = {"id": event, **(event_more or {})}
+    posted = shop.run("post_failed_job", **FAILURE | more, effect=effect, event=whole)
     assert posted.outcome == "inserted", posted
     return shop.row("failed_jobs", posted.failed_job_id)
 

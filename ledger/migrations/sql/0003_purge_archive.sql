@@ -27,7 +27,7 @@ BEGIN
         WHERE a.last_possible_retry_at < v_before AND p.archive_signed_at IS NOT NULL
             AND a.last_possible_retry_at + p.archive_expiry < v_now AND a.retain_until < v_now
             AND NOT EXISTS (SELECT 1 FROM public.jobs j WHERE j.idem_key = a.idem_key)
-            AND NOT ledger.key_held(a.idem_key, a.job_id)
+            AND NOT ledger.key_held(a.idem_key)
         LIMIT coalesce((p_arg ->> 'limit')::integer, 500)
     ), gone AS (
         DELETE FROM public.idem_archive a USING due WHERE a.idem_key = due.idem_key

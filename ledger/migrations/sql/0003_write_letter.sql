@@ -14,12 +14,14 @@ BEGIN
     v_retried := p_has_job OR (v_body.parse_error IS NULL AND p_arg ->> 'effect' IS NOT NULL
         AND jsonb_typeof(p_arg -> 'event') = 'object');
     INSERT INTO public.failed_jobs AS f (
-        workflow_name, item_key, job_id, effect, event, payload, payload_size, payload_sha256,
-        payload_truncated, payload_ref, error_message, error_node, failed_at, next_retry_at,
-        waiting_since)
+        workflow_name, item_key, job_id, effect, event, idem_keys, payload, payload_size,
+        payload_sha256, payload_truncated, payload_ref, error_message, error_node, failed_at,
+        next_retry_at, waiting_since)
     VALUES (
         p_workflow, p_arg ->> 'item_key', p_arg ->> 'job_id', p_arg ->> 'effect',
-        p_arg -> 'event', CASE WHEN NOT v_cut THEN p_arg -> 'payload' END,
+        p_arg -> 'event', ledger.event_keys(p_arg ->> 'effect', p_arg -> 'event')
+            || ARRAY(SELECT j.idem_key FROM public.jobs j WHERE j.id = p_arg ->> 'job_id'),
+        CASE WHEN NOT v_cut THEN p_arg -> 'payload' END,
         octet_length(v_body.body), p_sha256, v_cut, 'body:' || encode(p_sha256, 'hex'),
         left(p_arg ->> 'error_message', 10000), p_arg ->> 'error_node', clock_timestamp(),
         CASE WHEN v_retried THEN clock_timestamp() + ledger.seconds('dlq_retry_s') END,

@@ -22,7 +22,7 @@ BEGIN
     v_keys := ARRAY(
         SELECT i.idem_key FROM public.idem i
         WHERE i.status = 'done' AND i.retain_until < statement_timestamp()
-            AND NOT ledger.key_held(i.idem_key, i.job_id)
+            AND NOT ledger.key_held(i.idem_key)
         ORDER BY i.retain_until
         LIMIT coalesce((p_arg ->> 'limit')::integer, 500)
         FOR UPDATE OF i SKIP LOCKED);
@@ -41,7 +41,7 @@ BEGIN
             i.payload_hash, i.result, i.result_ref, i.result_hash, i.input_hash, i.http_status,
             i.claimed_at, i.done_at, i.last_possible_retry_at, i.retain_until, clock_timestamp()
         FROM public.idem i
-        WHERE i.idem_key = ANY (v_keys) AND NOT ledger.key_held(i.idem_key, i.job_id)
+        WHERE i.idem_key = ANY (v_keys) AND NOT ledger.key_held(i.idem_key)
         RETURNING idem_key, payload_hash
     ), gone AS (
         DELETE FROM public.idem i USING kept k WHERE i.idem_key = k.idem_key
