@@ -17,8 +17,8 @@ class LoginForm(AdminAuthenticationForm):
         ),
         "inactive": "This account is closed. Ask an administrator to make it active.",
         "not_staff": (
-            "The password is right, but this account may not use the console. Ask an "
-            "administrator to tick “Staff status” and to give it a role."
+            "The password is right, but this account may not use the console. An administrator has "
+            "to tick “Staff status” for it and to give it a role."
         ),
     }
 

@@ -12,9 +12,11 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from review.text import actor
+from review.rights import ROLE_WORDS
+from review.text import actor, listed, shown
 
-_SEE_PEOPLE = "auth.view_user"
+_SEE_PEOPLE, _GIVE_ROLES = "auth.view_user", "auth.change_user"
+_BACKEND = "django.contrib.auth.backends.ModelBackend"
 # More people than this do not decide in one console; the rest is named without a link.
 _MOST = 2_000
 
@@ -43,3 +45,21 @@ def _known_to(viewer: AbstractUser | AnonymousUser) -> People:
         return People()
     found = User.objects.values_list("username", "pk")[:_MOST]
     return People({name: reverse("admin:auth_user_change", args=[pk]) for name, pk in found})
+
+
+def without_role() -> str:
+    """Say to somebody without a role which there are, and who can give one."""
+    roles = listed([f"{name} ({words})" for name, words in ROLE_WORDS.items()])
+    able = User.objects.with_perm(_GIVE_ROLES, backend=_BACKEND).filter(is_active=True)
+    names = [
+        shown(name, 60) for name in able.order_by("username").values_list("username", flat=True)[:6]
+    ]
+    who = (
+        f"These people can give you one: {listed(names, most=5)}"
+        if names
+        else ("Nobody here can give you one; whoever runs Landed can, as a superuser")
+    )
+    return (
+        "Your account has no role in Landed, so there is nothing it may see. "
+        f"The roles are {roles}. {who}, under Users, at Groups."
+    )

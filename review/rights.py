@@ -29,6 +29,14 @@ ROLES: Mapping[str, frozenset[str]] = {
     "administrator": _APPROVER | _PEOPLE,
 }
 
+# What a role is for, as somebody without one is told.
+ROLE_WORDS: Mapping[str, str] = {
+    "viewer": "looks",
+    "operator": "decides",
+    "approver": "also confirms what others proposed",
+    "administrator": "also gives roles",
+}
+
 # What to tell somebody who lacks a right.
 RIGHT_WORDS: Mapping[str, str] = {
     VIEW: "see the console",

@@ -5,12 +5,17 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
+from review.people import without_role
+from review.rights import VIEW
 from review.text import shown
 from review.views.frame import render
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Say which right is missing and whom to ask."""
+    user = getattr(request, "user", None)
+    if user is not None and user.is_authenticated and not user.has_perm(VIEW):
+        return _page(request, "Your account has no role yet", without_role(), 403)
     text = shown(exception, 300) or "Your role may not do this. Ask an administrator."
     return _page(request, "You may not do this", f"{text} Nothing was changed.", 403)
 

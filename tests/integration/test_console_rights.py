@@ -275,12 +275,37 @@ def test_roles_hold_exactly_their_rights(db):
 
 
 def test_nobody_is_led_to_the_log_in_and_strangers_are_told(transactional_db):
-    """Without a log-in every page asks for it; staff without a role gets a plain 403."""
+    """Without a log-in every page asks for it; staff without a role is told of it."""
     assert Client().get("/").status_code == 302
     assert Client().get("/admin/queue/")["Location"] == "/admin/login/?next=/admin/queue/"
     assert Client().post("/admin/queue/conflict/1/resolve/").status_code == 302
     stranger = Client()
     stranger.force_login(User.objects.create_user("sam", is_staff=True))
-    answer = stranger.get("/admin/queue/")
+    desk.person("ada", "administrator")
+    desk.person("olga", "operator")
+    number = 1
+    for path in ("/admin/queue/", f"/admin/queue/conflict/{number}/", "/admin/ledger/job/"):
+        answer = stranger.get(path)
+        assert answer.status_code == 403
+        assert "Your account has no role yet" in answer.text
+        for role in ROLES:
+            assert f"{role} (" in answer.text
+        assert "These people can give you one: ada, under Users, at Groups." in answer.text
+        assert "olga" not in answer.text
+        assert ">Log out</button></form></div>" in answer.text
+        assert "To the queue" not in answer.text
+
+
+def test_a_role_that_lacks_one_right_is_not_told_that_there_is_none(transactional_db):
+    """A viewer has a role; only the right of the verb is missing."""
+    answer = client_of("vera", "viewer").get("/admin/auth/user/")
     assert answer.status_code == 403
-    assert "Your role may not see the console." in answer.text
+    assert "You may not do this" in answer.text
+    assert "no role" not in answer.text
+
+
+def test_where_nobody_can_give_a_role_it_is_said(transactional_db):
+    """An installation without an administrator has whoever runs it."""
+    stranger = Client()
+    stranger.force_login(User.objects.create_user("sam", is_staff=True))
+    assert "Nobody here can give you one" in stranger.get("/admin/queue/").text

@@ -13,7 +13,7 @@ from review.items import other
 from review.items.standing import OPERATIONS
 from review.outcomes import GOOD, OUTCOMES, UNKNOWN, words
 from review.reasons import REASONS, in_words
-from review.rights import RIGHT_WORDS, ROLES
+from review.rights import RIGHT_WORDS, ROLE_WORDS, ROLES
 from review.sources import SOURCES, find
 from review.verbs import KINDS, SECOND_PERSON, WITHDRAW
 from review.views.outcome import OPEN_WORDS
@@ -96,6 +96,7 @@ def test_every_verb_has_a_right_that_some_role_has_and_words_for_who_lacks_it():
         assert right in ROLES["approver"]
         assert right not in ROLES["viewer"]
         assert RIGHT_WORDS[right]
+    assert set(ROLE_WORDS) == set(ROLES)
     assert ROLES["viewer"] < ROLES["operator"] < ROLES["approver"] < ROLES["administrator"]
 
 
