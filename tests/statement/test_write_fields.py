@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.factories import OTHER, SHOP, insert
+from tests.support.factories import OTHER, SHOP, insert, make_effect
 from tests.support.records import TABLE, Office, own, stale_sensitive, stale_version
 
 KEY = "write:customers:shop:e#customers/7"
@@ -214,6 +214,19 @@ def test_a_sensitive_field_never_waits_for_a_retry(office: Office) -> None:
     """Its first loss is open at once."""
     row = office.conflict(stale_sensitive(office))
     assert (row["state"], row["sensitive"], row["attempt"]) == ("open", True, 1)
+
+
+def test_what_adds_is_never_tried_again_by_itself(office: Office) -> None:
+    """The writer does not know whether what it adds is in the version it reads next."""
+    make_effect(office.owner, "top_up", kind="add")
+    office.change(plan="pro")
+    lost = office.write("t", {"seats": 4}, effect="top_up")
+    assert (lost.outcome, lost.conflict_state, lost.attempts_left) == ("stale_version", "open", 0)
+    again = office.write("t", {"seats": 5}, effect="top_up", expected_revision=2)
+    assert (again.outcome, again.conflict_id) == ("in_review", lost.conflict_id)
+    assert office.customer()["seats"] == 3
+    replaced = office.write("e", {"plan": "trial"})
+    assert (replaced.conflict_state, replaced.attempts_left) == ("detected", 2)
 
 
 def test_a_decision_starts_the_count_of_attempts_anew(office: Office) -> None:

@@ -1,6 +1,7 @@
 -- lose_write: make a lost write durable and say whether retrying from a fresh read may still help.
 -- The database counts attempts: the distinct revisions lost for this key since its last decision.
--- The same revision again is the same attempt. Opening folds the attempts before it.
+-- The same revision again is the same attempt. Opening folds the attempts before it. What adds is not
+-- tried again without a person.
 CREATE OR REPLACE FUNCTION ledger.lose_write(
     p_call ledger.call, p_arg jsonb, p_kind text, p_idem public.idem, p_target public.targets,
     p_current jsonb, p_sensitive boolean, p_detail jsonb, OUT conflict_id bigint, OUT state text,
@@ -22,7 +23,7 @@ BEGIN
     WHERE c.idem_key = p_idem.idem_key AND c.id > v_since AND c.state = 'detected'
         AND c.version_read <> v_read;
     state := CASE WHEN p_kind = 'stale_version' AND NOT p_sensitive AND attempt < v_max
-        THEN 'detected' ELSE 'open' END;
+        AND p_idem.effect_kind <> 'add' THEN 'detected' ELSE 'open' END;
     attempts_left := CASE WHEN state = 'open' THEN 0 ELSE v_max - attempt END;
     SELECT h.row_data INTO v_base FROM public.record_history h
     WHERE h.target = p_target.name AND h.record_key = p_arg ->> 'record_key'
