@@ -1,8 +1,9 @@
 """What the tests of single operations share: the doors, and a shop to work in.
 
 A test with ``door`` or ``shop`` runs once per door, on rows that are really committed, and the
-tables are emptied after it; do not wrap it in a transaction. With ``racing_shop`` it also runs
-once per door through a pooler. How to use them: tests/support/{doors,factories}.py.
+tables are emptied after it; do not wrap it in a transaction. With ``racing_shop`` or
+``racing_office`` it also runs once per door through a pooler; a test of two or three doors says so
+with a mark of tests/support/races.py. How to use them: tests/support/{doors,factories,records}.py.
 """
 
 from collections.abc import Iterator
@@ -12,12 +13,11 @@ import pytest
 
 from tests.support import pgbouncer
 from tests.support.database import Connect, Logins
-from tests.support.doors import Door, open_door
+from tests.support.doors import DOORS, Door, open_door
 from tests.support.factories import Shop
 from tests.support.lost import World
+from tests.support.races import WAYS
 from tests.support.records import Office, open_office
-
-DOORS = ["sql", "python", "http"]
 
 
 @pytest.fixture(params=DOORS)
@@ -75,28 +75,48 @@ def sql_office(sql_door: Door, owner_sql: psycopg.Connection) -> Iterator[Office
         yield opened
 
 
-@pytest.fixture(params=[*DOORS, *(f"{door}-pooled" for door in DOORS)])
-def racing_shop(
+@pytest.fixture(params=WAYS)
+def racing_door(
     request: pytest.FixtureRequest,
     transactional_db: None,
     connect: Connect,
     owner_sql: psycopg.Connection,
-) -> Iterator[Shop]:
-    """Give the shop, reached through one door after the other, directly and through a pooler."""
+) -> Iterator[Door]:
+    """Give one door after the other, directly and through a pooler."""
     name, _, pooled = request.param.partition("-")
     if not pooled:
-        yield Shop(open_door(name, connect, owner_sql), owner_sql)
+        yield open_door(name, connect, owner_sql)
         return
-    pooler: pgbouncer.Pooler = request.getfixturevalue("_pooler")
+    pooler: pgbouncer.Pooler = request.getfixturevalue("pooler")
     with pooler.for_django():
-        yield Shop(open_door(name, pooler.connect, owner_sql), owner_sql)
-    pooler.hang_up()
+        yield open_door(name, pooler.connect, owner_sql)
+
+
+@pytest.fixture
+def racing_shop(racing_door: Door, owner_sql: psycopg.Connection) -> Shop:
+    """Give the shop, reached through one door after the other, directly and through a pooler."""
+    return Shop(racing_door, owner_sql)
+
+
+@pytest.fixture
+def racing_office(racing_door: Door, owner_sql: psycopg.Connection) -> Iterator[Office]:
+    """Give the shop with its customers, as racing_shop is reached."""
+    with open_office(racing_door, owner_sql) as opened:
+        yield opened
+
+
+@pytest.fixture
+def pooler(_pooler: pgbouncer.Pooler) -> Iterator[pgbouncer.Pooler]:
+    """Give the pooler; what the test opened there is closed after it."""
+    yield _pooler
+    _pooler.hang_up()
 
 
 @pytest.fixture(scope="session")
 def _pooler(_logins: Logins) -> Iterator[pgbouncer.Pooler]:
     """Keep one pooler for the session; it ends before the test database is dropped."""
-    with pgbouncer.running({role: _logins.login(role) for role in ("app", "n8n")}) as pooler:
+    logins = {role: _logins.login(role) for role in ("app", "n8n", "articles")}
+    with pgbouncer.running(logins) as pooler:
         yield pooler
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.support.factories import FORCED
-from tests.support.races import race
+from tests.support.races import inner_doors, race
 from tests.support.records import Office
 
 WHO = {"actor": "root", "reason": "they changed their id"}
@@ -66,19 +66,20 @@ def test_the_effect_must_be_registered(inner_office: Office) -> None:
     assert add(inner_office, "id", canon=None).outcome == "replay"
 
 
-def test_two_at_once_get_two_versions(inner_office: Office) -> None:
+@inner_doors
+def test_two_at_once_get_two_versions(racing_office: Office) -> None:
     """Or one, where they say the same."""
     calls = [
-        lambda field=field: inner_office.door.call(
+        lambda field=field: racing_office.door.call(
             "add_key_spec", **WHO, effect=FORCED, fields=[field]
         )
         for field in ("a", "b")
     ]
     assert sorted(each.version for each in race(*calls)) == [2, 3]
     same = [calls[0], calls[0]]
-    last = inner_office.rows("effects", name=FORCED)[0]["key_spec_version"]
+    last = racing_office.rows("effects", name=FORCED)[0]["key_spec_version"]
     outcomes = sorted(each.outcome for each in race(*same))
     newest = next(
-        row for row in inner_office.rows("key_specs", effect=FORCED) if row["version"] == last
+        row for row in racing_office.rows("key_specs", effect=FORCED) if row["version"] == last
     )
     assert outcomes == (["replay", "replay"] if newest["fields"] == ["a"] else ["replay", "won"])

@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings
 
 from tests.support.factories import OTHER, SHOP, insert
-from tests.support.races import race
+from tests.support.races import inner_doors, race
 from tests.support.records import Office
 
 WHO = {"actor": "ci", "reason": "release 4"}
@@ -16,9 +16,20 @@ NEW = "newsletter"
 @pytest.fixture
 def office(inner_office: Office) -> Office:
     """Give the customers with nobody's fields."""
+    return cleared(inner_office)
+
+
+@pytest.fixture
+def racing_office(racing_office: Office) -> Office:
+    """Give the same for races."""
+    return cleared(racing_office)
+
+
+def cleared(office: Office) -> Office:
+    """Forget who owns what."""
     for table in ("field_ownership", "key_specs", "effects"):
-        inner_office.owner.execute(f"DELETE FROM {table}")  # noqa: S608 - a known name
-    return inner_office
+        office.owner.execute(f"DELETE FROM {table}")  # noqa: S608 - a known name
+    return office
 
 
 def field(name: str, **more: Any) -> dict[str, Any]:
@@ -165,12 +176,13 @@ def test_an_ill_typed_member_is_named(office: Office) -> None:
     assert deploy(office, "plan", key_fields=None, db_role=None).outcome == "won"
 
 
-def test_two_deploys_at_once_share_no_exclusive_field(office: Office) -> None:
+@inner_doors
+def test_two_deploys_at_once_share_no_exclusive_field(racing_office: Office) -> None:
     """Whatever either says of it: one is first, the other is refused."""
     for number, exclusive in enumerate((True, False)):
         name = ("plan", "phone")[number]
         calls = [
-            lambda workflow=workflow, entry=entry: office.door.call(
+            lambda workflow=workflow, entry=entry: racing_office.door.call(
                 "apply_deploy", **WHO, workflow=workflow, workflow_version="4", fields=[entry]
             )
             for workflow, entry in (
@@ -181,8 +193,9 @@ def test_two_deploys_at_once_share_no_exclusive_field(office: Office) -> None:
         assert sorted(each.outcome for each in race(*calls)) == ["rule_failed", "won"]
 
 
-def test_one_deploy_twice_at_once_is_applied_once(office: Office) -> None:
+@inner_doors
+def test_one_deploy_twice_at_once_is_applied_once(racing_office: Office) -> None:
     """The second finds nothing to do."""
     given = {**WHO, "workflow": NEW, "workflow_version": "4", "fields": [field("plan")]}
-    answers = race(*[lambda: office.door.call("apply_deploy", **given)] * 3)
+    answers = race(*[lambda: racing_office.door.call("apply_deploy", **given)] * 3)
     assert sorted(each.outcome for each in answers) == ["replay", "replay", "won"]

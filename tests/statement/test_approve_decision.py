@@ -9,12 +9,17 @@ from tests.support.records import ANNA, BERT, Office, stale_sensitive, stale_ver
 CLARA = "clara"
 
 
-@pytest.fixture
-def proposed(office: Office) -> int:
-    """Give a conflict for which anna proposed to write credit 99 at revision 2."""
+def propose(office: Office) -> int:
+    """Return a conflict for which anna proposed to write credit 99 at revision 2."""
     conflict = stale_sensitive(office)
     assert office.decide(conflict, "apply", revision_seen=2).outcome == "needs_second_person"
     return conflict
+
+
+@pytest.fixture
+def proposed(office: Office) -> int:
+    """Give such a conflict."""
+    return propose(office)
 
 
 def test_an_approval_executes_the_proposal(office: Office, proposed: int) -> None:
@@ -129,8 +134,9 @@ def test_an_approved_resend_can_be_taken_back(office: Office) -> None:
     assert (row["proposed_by"], row["second_approver"]) == (None, None)
 
 
-def test_two_people_approve_once(office: Office, proposed: int) -> None:
+def test_two_people_approve_once(racing_office: Office) -> None:
     """One of them writes, the other hears of it."""
+    office, proposed = racing_office, propose(racing_office)
     calls = [
         lambda actor=actor: office.door.call(
             "approve_decision", conflict_id=proposed, lock_version=2, actor=actor, reason="ok"
@@ -142,8 +148,9 @@ def test_two_people_approve_once(office: Office, proposed: int) -> None:
     assert office.customer()["revision"] == 3
 
 
-def test_an_approval_and_a_write_do_not_overwrite_each_other(office: Office, proposed: int) -> None:
+def test_an_approval_and_a_write_do_not_overwrite_each_other(racing_office: Office) -> None:
     """Whoever is second finds another version."""
+    office, proposed = racing_office, propose(racing_office)
     given = office.given("x", {"status": "trial"}, workflow=OTHER, expected_revision=2)
     answers = race(
         lambda: office.door.call(

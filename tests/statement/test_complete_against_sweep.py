@@ -9,7 +9,7 @@ import pytest
 
 from tests.support import factories
 from tests.support.factories import BLIND, FORCED, HANDLE, SWEEPER, Held, Shop
-from tests.support.races import race_rounds
+from tests.support.races import race_rounds, through_sql
 
 EFFECTS = (FORCED, HANDLE, BLIND)
 DECISIONS = {FORCED: "requeue", HANDLE: "done", BLIND: "review"}
@@ -88,12 +88,14 @@ def contest(shop: Shop, rounds: int) -> None:
     assert {job_id for job_id, (end,) in endings.items() if end == "decide_job review"} <= late
 
 
-def test_each_job_ends_once(sql_shop: Shop) -> None:
+@through_sql
+def test_each_job_ends_once(racing_shop: Shop) -> None:
     """The daily run."""
-    contest(sql_shop, 150)
+    contest(racing_shop, 150)
 
 
 @pytest.mark.slow
-def test_each_of_two_thousand_jobs_ends_once(sql_shop: Shop) -> None:
+@through_sql
+def test_each_of_two_thousand_jobs_ends_once(racing_shop: Shop) -> None:
     """The long run."""
-    contest(sql_shop, 2_000)
+    contest(racing_shop, 2_000)

@@ -220,32 +220,36 @@ def test_an_ill_typed_member_is_named(sql_office: Office) -> None:
     ],
     ids=["apply-keep", "resend-abandon", "landed-resend"],
 )
-def test_two_people_decide_once(office: Office, make: Any, decisions: tuple[str, str]) -> None:
+def test_two_people_decide_once(
+    racing_office: Office, make: Any, decisions: tuple[str, str]
+) -> None:
     """The second hears who decided what."""
-    conflict = make(office)
+    conflict = make(racing_office)
     more = {"revision_seen": 2, "statement": "seen", "risk_acknowledged": True}
     given = [
-        office.decision(conflict, decision, actor=actor, **more)
+        racing_office.decision(conflict, decision, actor=actor, **more)
         for decision, actor in zip(decisions, (ANNA, BERT), strict=True)
     ]
-    calls = [lambda each=each: office.run("decide_conflict", **each) for each in given]
+    calls = [lambda each=each: racing_office.run("decide_conflict", **each) for each in given]
     answers = race(*calls)
     assert sorted(answer.outcome for answer in answers) == ["already_decided", "won"]
     winner = ANNA if answers[0].outcome == "won" else BERT
     lost = next(answer for answer in answers if answer.outcome == "already_decided")
     assert (lost.detail["resolved_by"], lost.detail["decision"]) == (winner, lost.decision)
-    assert len(office.rows("outbox", topic="conflict.decided")) == 1
+    assert len(racing_office.rows("outbox", topic="conflict.decided")) == 1
 
 
-def test_a_person_and_a_workflow_write_one_after_the_other(office: Office) -> None:
+def test_a_person_and_a_workflow_write_one_after_the_other(racing_office: Office) -> None:
     """Either the person wins and the workflow is stale, or the other way round."""
-    conflict = stale_version(office)
-    decide = office.decision(conflict, "apply", revision_seen=2)
-    write = office.given("other", {"status": "trial"}, workflow=OTHER, expected_revision=2)
+    conflict = stale_version(racing_office)
+    decide = racing_office.decision(conflict, "apply", revision_seen=2)
+    write = racing_office.given("other", {"status": "trial"}, workflow=OTHER, expected_revision=2)
     person, workflow = race(
-        lambda: office.run("decide_conflict", **decide),
-        lambda: office.run("write_fields", **write),
+        lambda: racing_office.run("decide_conflict", **decide),
+        lambda: racing_office.run("write_fields", **write),
     )
     assert sorted([person.outcome, workflow.outcome]) == ["stale_version", "won"]
-    assert office.customer()["revision"] == 3
-    assert office.conflict(conflict)["state"] == ("applied" if person.outcome == "won" else "open")
+    assert racing_office.customer()["revision"] == 3
+    assert racing_office.conflict(conflict)["state"] == (
+        "applied" if person.outcome == "won" else "open"
+    )

@@ -204,19 +204,20 @@ def test_members_may_be_null(sql_office: Office) -> None:
     assert sql_office.call("post_conflict", **given).conflict_id == first.conflict_id
 
 
-def test_one_loss_posted_at_once_is_one_item(office: Office) -> None:
+def test_one_loss_posted_at_once_is_one_item(racing_office: Office) -> None:
     """Everybody hears of the same conflict."""
-    answers = race(*[lambda: office.run("post_conflict", **POST)] * 6)
+    answers = race(*[lambda: racing_office.run("post_conflict", **POST)] * 6)
     assert sorted(answer.outcome for answer in answers) == ["inserted"] + ["replay"] * 5
     assert len({answer.conflict_id for answer in answers}) == 1
-    assert len(office.rows("audit_events", op="post_conflict")) == 6
+    assert len(racing_office.rows("audit_events", op="post_conflict")) == 6
 
 
-def test_posting_and_deciding_race_to_one_item(office: Office) -> None:
+def test_posting_and_deciding_race_to_one_item(racing_office: Office) -> None:
     """A repeat that meets the decision gets the same conflict, decided or not yet."""
-    conflict = posted(office)
-    given = office.decision(conflict, "keep")
+    conflict = posted(racing_office)
+    given = racing_office.decision(conflict, "keep")
     decided, again = race(
-        lambda: office.run("decide_conflict", **given), lambda: office.run("post_conflict", **POST)
+        lambda: racing_office.run("decide_conflict", **given),
+        lambda: racing_office.run("post_conflict", **POST),
     )
     assert (decided.outcome, again.outcome, again.conflict_id) == ("won", "replay", conflict)

@@ -6,12 +6,17 @@ from tests.support.races import race
 from tests.support.records import ANNA, BERT, Office, stale_sensitive, stale_version
 
 
-@pytest.fixture
-def proposed(office: Office) -> int:
-    """Give a conflict for which anna proposed to write credit 99 at revision 2."""
+def propose(office: Office) -> int:
+    """Return a conflict for which anna proposed to write credit 99 at revision 2."""
     conflict = stale_sensitive(office)
     assert office.decide(conflict, "apply", revision_seen=2).outcome == "needs_second_person"
     return conflict
+
+
+@pytest.fixture
+def proposed(office: Office) -> int:
+    """Give such a conflict."""
+    return propose(office)
 
 
 def test_a_rejected_proposal_is_gone_and_in_the_audit(office: Office, proposed: int) -> None:
@@ -65,8 +70,9 @@ def test_what_is_not_proposed_is_not_rejected(office: Office, proposed: int) -> 
     assert office.second("reject_decision", stale_version(office)).outcome == "already_decided"
 
 
-def test_approving_and_rejecting_race_to_one_end(office: Office, proposed: int) -> None:
+def test_approving_and_rejecting_race_to_one_end(racing_office: Office) -> None:
     """Either it is written or it is gone, never both."""
+    office, proposed = racing_office, propose(racing_office)
     given = {"conflict_id": proposed, "lock_version": 2, "reason": "ok"}
     approved, rejected = race(
         lambda: office.door.call("approve_decision", actor=BERT, **given),

@@ -5,7 +5,7 @@ import hashlib
 from django.test import Client
 
 from tests.support.factories import SHOP
-from tests.support.races import race
+from tests.support.races import inner_doors, race
 from tests.support.records import Office
 
 WHO = {"actor": "root", "reason": "it leaked"}
@@ -61,8 +61,9 @@ def test_what_is_no_token_is_refused(inner_office: Office) -> None:
         assert (refused.outcome, refused.detail["path"]) == ("invalid", next(iter(wrong)))
 
 
-def test_revoked_at_once_it_is_revoked_once(inner_office: Office) -> None:
+@inner_doors
+def test_revoked_at_once_it_is_revoked_once(racing_office: Office) -> None:
     """The others hear that it was done."""
-    token = make(inner_office)
-    answers = race(*[lambda: inner_office.door.call("revoke_token", **WHO, token_id=token)] * 4)
+    token = make(racing_office)
+    answers = race(*[lambda: racing_office.door.call("revoke_token", **WHO, token_id=token)] * 4)
     assert sorted(each.outcome for each in answers) == ["replay", "replay", "replay", "won"]

@@ -43,6 +43,13 @@ def sql_crm(sql_shop: Shop) -> Iterator[Shop]:
         yield sql_shop
 
 
+@pytest.fixture
+def racing_crm(racing_shop: Shop) -> Iterator[Shop]:
+    """Give the same as racing_shop is reached."""
+    with crm.tables(racing_shop.owner, SHOP):
+        yield racing_shop
+
+
 def write(shop: Shop, event: Any, revision: int = 1, **changes: Any) -> Any:
     """Write fields of the customer."""
     return shop.call("write_fields", **change(event, revision, **changes))
@@ -272,19 +279,22 @@ def test_a_rule_sees_what_was_committed_while_it_waited(sql_crm: Shop, connect: 
     assert (answers[0].outcome, answers[0].detail["inputs"]) == ("rule_failed", {"orders": 5})
 
 
-def test_no_order_gets_past_a_rule(sql_crm: Shop, connect: Connect) -> None:
-    """Of 300 races between an order and a write of fewer seats, none ends with the rule broken."""
+@pytest.mark.parametrize(
+    ("racing_door", "rounds"), [("sql", 300), ("sql-pooled", 100)], indirect=["racing_door"]
+)
+def test_no_order_gets_past_a_rule(racing_crm: Shop, connect: Connect, rounds: int) -> None:
+    """Of all races between an order and a write of fewer seats, none ends with the rule broken."""
     register(SEATS)
-    buyer, broken = connect("owner"), []
+    crm_shop, buyer, broken = racing_crm, connect("owner"), []
 
     def look(number: int) -> None:
         """See that the last round kept the rule, and put everything back."""
-        if sql_crm.owner.execute(
+        if crm_shop.owner.execute(
             "SELECT FROM crm.customers c"
             " WHERE seats < (SELECT count(*) FROM crm.orders o WHERE o.customer_id = c.id)"
         ).rowcount:
             broken.append(number)
-        sql_crm.owner.execute("DELETE FROM crm.orders; UPDATE crm.customers SET seats = 1")
+        crm_shop.owner.execute("DELETE FROM crm.orders; UPDATE crm.customers SET seats = 1")
 
     def buy(_number: int) -> str:
         # The buyer minds the seats as well: it waits for the row, and sees it as it is then.
@@ -295,14 +305,14 @@ def test_no_order_gets_past_a_rule(sql_crm: Shop, connect: Connect) -> None:
         return "bought"
 
     def shrink(number: int) -> str:
-        revision = crm.customer(sql_crm.owner)["revision"]
-        answer = sql_crm.run("write_fields", **change(f"r{number}", revision, seats=0))
+        revision = crm.customer(crm_shop.owner)["revision"]
+        answer = crm_shop.run("write_fields", **change(f"r{number}", revision, seats=0))
         return str(answer.outcome)
 
-    rounds = race_rounds(300, buy, shrink, between=look)
-    look(300)
+    ends = race_rounds(rounds, buy, shrink, between=look)
+    look(rounds)
     assert broken == []
-    assert {outcome for _, outcome in rounds} == {"won", "rule_failed"}
+    assert {outcome for _, outcome in ends} == {"won", "rule_failed"}
 
 
 def test_two_writers_never_share_out_more_than_there_is(racing_shop: Shop) -> None:

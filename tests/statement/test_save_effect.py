@@ -1,7 +1,7 @@
 """save_effect: register an effect: whose it is, where it is sent, and who works it."""
 
 from tests.support.factories import OTHER, SHOP
-from tests.support.races import race
+from tests.support.races import inner_doors, race
 from tests.support.records import Office
 
 WHO = {"actor": "root", "reason": "new"}
@@ -41,14 +41,15 @@ def test_a_key_specification_that_is_not_there_is_refused(inner_office: Office) 
     assert inner_office.rows("effects", name="remind") == []
 
 
-def test_a_stale_page_overwrites_nothing(inner_office: Office) -> None:
+@inner_doors
+def test_a_stale_page_overwrites_nothing(racing_office: Office) -> None:
     """A new key specification counts as a change."""
-    inner_office.call("save_effect", **WHO, **MAIL)
-    inner_office.call("add_key_spec", **WHO, effect="remind", fields=["id"])
-    stale = inner_office.call("save_effect", **WHO, **MAIL | {"workflow": OTHER}, version=1)
+    racing_office.call("save_effect", **WHO, **MAIL)
+    racing_office.call("add_key_spec", **WHO, effect="remind", fields=["id"])
+    stale = racing_office.call("save_effect", **WHO, **MAIL | {"workflow": OTHER}, version=1)
     assert (stale.outcome, stale.detail) == ("stale_version", {"version": 2})
     calls = [
-        lambda title=title: inner_office.door.call(
+        lambda title=title: racing_office.door.call(
             "save_effect", **WHO, **MAIL, title=title, version=2
         )
         for title in "ab"

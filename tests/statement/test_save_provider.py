@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ledger.operations.base import CLEAR
-from tests.support.races import race
+from tests.support.races import inner_doors, race
 from tests.support.records import Office
 
 WHO = {"actor": "root", "reason": "agreed with them"}
@@ -105,10 +105,11 @@ def test_an_ill_typed_member_is_named(inner_office: Office) -> None:
     assert inner_office.rows("providers", name="pay") == []
 
 
-def test_two_at_once_leave_one_row_and_both_are_told(inner_office: Office) -> None:
+@inner_doors
+def test_two_at_once_leave_one_row_and_both_are_told(racing_office: Office) -> None:
     """Neither is lost: the second changes what the first made."""
     calls = [
-        lambda lease=lease: inner_office.door.call(
+        lambda lease=lease: racing_office.door.call(
             "save_provider", **WHO, **PAY, lease_seconds=lease
         )
         for lease in (60, 90)
@@ -116,16 +117,17 @@ def test_two_at_once_leave_one_row_and_both_are_told(inner_office: Office) -> No
     answers = race(*calls)
     assert [(each.outcome) for each in answers] == ["won", "won"]
     assert sorted(each.version for each in answers) == [1, 2]
-    audits = inner_office.rows("audit_events", op="save_provider")
+    audits = racing_office.rows("audit_events", op="save_provider")
     assert audits[0]["before"] is None
     assert audits[1]["before"] == audits[0]["after"]
 
 
-def test_two_at_once_from_one_version_have_one_winner(inner_office: Office) -> None:
+@inner_doors
+def test_two_at_once_from_one_version_have_one_winner(racing_office: Office) -> None:
     """The other hears that its page is out of date."""
-    inner_office.call("save_provider", **WHO, **PAY)
+    racing_office.call("save_provider", **WHO, **PAY)
     calls = [
-        lambda lease=lease: inner_office.door.call(
+        lambda lease=lease: racing_office.door.call(
             "save_provider", **WHO, **PAY, lease_seconds=lease, version=1
         )
         for lease in (60, 90)

@@ -5,7 +5,7 @@ import pytest
 
 from tests.support.database import Connect
 from tests.support.factories import insert, make_workflow
-from tests.support.races import race
+from tests.support.races import inner_doors, race
 from tests.support.records import Office
 
 WHO = {"actor": "tick"}
@@ -60,28 +60,30 @@ def test_what_an_open_transaction_wrote_waits_for_the_next_seal(
     assert (found.outcome, found.detail) == ("empty", {"rows": 4, "seals": 2})
 
 
-def test_sealing_at_once_covers_each_row_once(inner_office: Office) -> None:
+@inner_doors
+def test_sealing_at_once_covers_each_row_once(racing_office: Office) -> None:
     """One after the other; the second may find nothing."""
     for _ in range(5):
-        note(inner_office, 2)
-        inner_office.wait_for_older_transactions()
-        answers = race(*[lambda: inner_office.door.call("seal_audit", **WHO)] * 3)
+        note(racing_office, 2)
+        racing_office.wait_for_older_transactions()
+        answers = race(*[lambda: racing_office.door.call("seal_audit", **WHO)] * 3)
         assert sorted(answer.outcome for answer in answers) == ["empty", "empty", "won"]
-    (found,) = inner_office.door.call_many("verify_audit", **WHO)
+    (found,) = racing_office.door.call_many("verify_audit", **WHO)
     assert (found.outcome, found.detail) == ("empty", {"rows": 10, "seals": 5})
 
 
-def test_writers_and_seals_at_once_leave_a_whole_audit(inner_office: Office) -> None:
+@inner_doors
+def test_writers_and_seals_at_once_leave_a_whole_audit(racing_office: Office) -> None:
     """However they overlap."""
     race(
-        lambda: note(inner_office, 15),
-        lambda: note(inner_office, 15),
-        *[lambda: [inner_office.door.call("seal_audit", **WHO) for _ in range(5)]] * 2,
+        lambda: note(racing_office, 15),
+        lambda: note(racing_office, 15),
+        *[lambda: [racing_office.door.call("seal_audit", **WHO) for _ in range(5)]] * 2,
     )
-    inner_office.seal()
-    (found,) = inner_office.door.call_many("verify_audit", **WHO)
+    racing_office.seal()
+    (found,) = racing_office.door.call_many("verify_audit", **WHO)
     assert (found.outcome, found.detail["rows"]) == ("empty", 30)
-    assert sum(row["rows"] for row in inner_office.rows("audit_seals")) == 30
+    assert sum(row["rows"] for row in racing_office.rows("audit_seals")) == 30
 
 
 def test_the_actor_is_named(sql_office: Office) -> None:

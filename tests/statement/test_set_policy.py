@@ -8,7 +8,7 @@ import pytest
 from ledger.operations.policies import policy
 from ledger.shipped import POLICIES
 from tests.support.database import Connect
-from tests.support.races import race
+from tests.support.races import inner_doors, race
 from tests.support.records import Office
 
 WHO = {"actor": "root", "reason": "tuning"}
@@ -43,13 +43,14 @@ def test_the_same_value_is_a_replay(inner_office: Office) -> None:
     assert inner_office.audited("set_policy")["row_count"] == 0
 
 
-def test_a_stale_page_overwrites_nothing(inner_office: Office) -> None:
+@inner_doors
+def test_a_stale_page_overwrites_nothing(racing_office: Office) -> None:
     """It is told what is there."""
-    set_(inner_office, "undo_s", 40, version=1)
-    stale = set_(inner_office, "undo_s", 50, version=1)
+    set_(racing_office, "undo_s", 40, version=1)
+    stale = set_(racing_office, "undo_s", 50, version=1)
     assert (stale.outcome, stale.detail) == ("stale_version", {"version": 2, "value": 40})
     calls = [
-        lambda value=value: inner_office.door.call(
+        lambda value=value: racing_office.door.call(
             "set_policy", **WHO, name="undo_s", value=value, version=2
         )
         for value in (60, 70)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.factories import BLIND, claimed
-from tests.support.races import race
+from tests.support.factories import BLIND, claimed, in_review, order
+from tests.support.races import PATIENCE, race, race_rounds
 from tests.support.records import ANNA, BERT, MAKE, Office, stale_version, unknown_send
 
 MOVING = {"version", "updated_at", "last_close"}
@@ -25,6 +25,18 @@ def due(office: Office, job_id: str) -> None:
     office.owner.execute(
         "UPDATE jobs SET run_after = clock_timestamp() - interval '1 second' WHERE id = %s",
         [job_id],
+    )
+
+
+def end_window(office: Office, job_id: str, seconds: float) -> None:
+    """Let the undo window of a job end in so many seconds from now."""
+    office.owner.execute(
+        "WITH queued AS (UPDATE jobs SET run_after = clock_timestamp() + make_interval(secs => %s)"
+        " WHERE id = %s RETURNING id, run_after)"
+        " UPDATE conflicts c SET resolution ="
+        " jsonb_set(resolution, '{undo_until}', to_jsonb(queued.run_after))"
+        " FROM queued WHERE c.job_id = queued.id",
+        [seconds, job_id],
     )
 
 
@@ -176,32 +188,43 @@ def test_a_loss_that_waits_for_its_retry_has_nothing_to_withdraw(office: Office)
     assert office.second("withdraw_decision", conflict).outcome == "bad_transition"
 
 
-def test_withdrawing_and_claiming_race_to_one_end(office: Office) -> None:
+def test_withdrawing_and_claiming_race_to_one_end(racing_office: Office) -> None:
     """At the end of the window either the worker holds the job or the person has it back."""
-    conflict = unknown_send(office)
-    office.set_policy("undo_s", 0)
-    office.decide(conflict, "resend", risk_acknowledged=True)
-    given = {"conflict_id": conflict, "lock_version": 2, "actor": BERT, "reason": "wrong"}
-    withdrawn, claim = race(
-        lambda: office.door.call("withdraw_decision", **given),
-        lambda: office.run("claim_job", effect=BLIND, event={"id": 1}, payload=_payload(office)),
-    )
-    assert (withdrawn.outcome, claim.outcome) == ("bad_transition", "won")
+    office, resends = racing_office, list[dict[str, Any]]()
+    windows = (0, 0.002, 0.004, 0.006, 0.008, 0.01, 0.012, PATIENCE)
+
+    def send_again(n: int) -> None:
+        job = in_review(office, BLIND, n)
+        (conflict,) = office.rows("conflicts", job_id=job.job_id)
+        office.decide(conflict["id"], "resend", risk_acknowledged=True)
+        end_window(office, job.job_id, windows[n])
+        resends.append(office.conflict(conflict["id"]))
+
+    def withdraw(n: int) -> str:
+        given = {"conflict_id": resends[n]["id"], "lock_version": resends[n]["lock_version"]}
+        answer = office.door.call("withdraw_decision", **given, actor=BERT, reason="wrong")
+        return str(answer.outcome)
+
+    def claim_when_due(n: int) -> str:
+        while (answer := office.run("claim_job", **order(BLIND, n))).outcome == "held_by_other":
+            assert answer.detail["reason"] == "not_due"
+        return str(answer.outcome)
+
+    ends = race_rounds(len(windows), withdraw, claim_when_due, between=send_again)
+    worker, person = ["bad_transition", "won"], ["won", "in_review"]
+    assert (ends[0], ends[-1]) == (worker, person)
+    assert all(end in (worker, person) for end in ends), ends
 
 
-def _payload(office: Office) -> Any:
-    return office.rows("jobs")[0]["payload"]
-
-
-def test_two_people_withdraw_once(office: Office) -> None:
+def test_two_people_withdraw_once(racing_office: Office) -> None:
     """One takes it back, the other finds it open."""
-    conflict, job_id = resent(office)
+    conflict, job_id = resent(racing_office)
     calls = [
-        lambda actor=actor: office.door.call(
+        lambda actor=actor: racing_office.door.call(
             "withdraw_decision", conflict_id=conflict, lock_version=2, actor=actor, reason="x"
         )
         for actor in (ANNA, BERT)
     ]
     answers = race(*calls)
     assert sorted(answer.outcome for answer in answers) == ["already_decided", "won"]
-    assert office.job(job_id)["state"] == "review"
+    assert racing_office.job(job_id)["state"] == "review"

@@ -5,49 +5,55 @@ import select
 from typing import Any
 
 import psycopg
+import pytest
 
 from tests.support.database import Connect
 from tests.support.factories import OTHER, SHOP
-from tests.support.races import PATIENCE, race, race_rounds
+from tests.support.races import PATIENCE, WAYS, race, race_rounds
 from tests.support.records import TABLE, Office
 
-ROUNDS = 300
+ROUNDS = {"direct": 300, "pooled": 100}
 
 
-def test_the_loser_is_shown_the_row_the_winner_left(office: Office) -> None:
+@pytest.mark.parametrize(
+    ("racing_door", "rounds"),
+    [(way, ROUNDS["pooled" if "pooled" in way else "direct"]) for way in WAYS],
+    indirect=["racing_door"],
+)
+def test_the_loser_is_shown_the_row_the_winner_left(racing_office: Office, rounds: int) -> None:
     """Never the version both had read: a person would compare against what is not there."""
-    office.owner.execute(
+    racing_office.owner.execute(
         f"INSERT INTO {TABLE} (id, plan, revision)"  # noqa: S608 - ours
         " SELECT 'r' || n, 'basic', 0 FROM generate_series(0, %s) n",
-        [ROUNDS - 1],
+        [rounds - 1],
     )
 
     def writer(workflow: str) -> Any:
         def write(number: int) -> Any:
-            given = office.given(number, {"plan": workflow}, workflow=workflow)
-            return office.run("write_fields", **given | {"record_key": f"r{number}"})
+            given = racing_office.given(number, {"plan": workflow}, workflow=workflow)
+            return racing_office.run("write_fields", **given | {"record_key": f"r{number}"})
 
         return write
 
-    for number, answers in enumerate(race_rounds(ROUNDS, writer(SHOP), writer(OTHER))):
+    for number, answers in enumerate(race_rounds(rounds, writer(SHOP), writer(OTHER))):
         won, lost = sorted(answers, key=lambda answer: answer.outcome, reverse=True)
         assert (won.outcome, won.revision, lost.outcome) == ("won", 2, "stale_version"), answers
-        (row,) = office.rows("conflicts", record_key=f"r{number}")
+        (row,) = racing_office.rows("conflicts", record_key=f"r{number}")
         assert row["id"] == lost.conflict_id
         assert row["current_snapshot"] == won.record
         assert (row["base_snapshot"]["plan"], row["version_found"]) == ("basic", "2")
-    outcomes = office.owner.execute(
+    outcomes = racing_office.owner.execute(
         "SELECT outcome, count(*) FROM audit_events WHERE op = 'write_fields' GROUP BY 1 ORDER BY 1"
     ).fetchall()
-    assert outcomes == [("stale_version", ROUNDS), ("won", ROUNDS)]
+    assert outcomes == [("stale_version", rounds), ("won", rounds)]
 
 
-def test_both_fields_stand_after_the_loser_retried(office: Office) -> None:
+def test_both_fields_stand_after_the_loser_retried(racing_office: Office) -> None:
     """A retry from a fresh read keeps what the winner wrote."""
     calls = [
-        lambda: office.run("write_fields", **office.given("a", {"phone": "2"})),
-        lambda: office.run(
-            "write_fields", **office.given("b", {"status": "trial"}, workflow=OTHER)
+        lambda: racing_office.run("write_fields", **racing_office.given("a", {"phone": "2"})),
+        lambda: racing_office.run(
+            "write_fields", **racing_office.given("b", {"status": "trial"}, workflow=OTHER)
         ),
     ]
     answers = race(*calls)
@@ -57,39 +63,46 @@ def test_both_fields_stand_after_the_loser_retried(office: Office) -> None:
         if answers[0].outcome == "stale_version"
         else ("b", {"status": "trial"}, OTHER)
     )
-    assert office.write(event, changes, workflow=workflow, expected_revision=2).outcome == "won"
-    row = office.customer()
+    assert (
+        racing_office.write(event, changes, workflow=workflow, expected_revision=2).outcome == "won"
+    )
+    row = racing_office.customer()
     assert (row["phone"], row["status"], row["revision"]) == ("2", "trial", 3)
 
 
-def test_one_event_delivered_twice_writes_once(office: Office) -> None:
+def test_one_event_delivered_twice_writes_once(racing_office: Office) -> None:
     """The second delivery gets the first one's answer."""
-    answers = race(*[lambda: office.run("write_fields", **office.given("e", {"plan": "pro"}))] * 4)
+    answers = race(
+        *[lambda: racing_office.run("write_fields", **racing_office.given("e", {"plan": "pro"}))]
+        * 4
+    )
     assert sorted(answer.outcome for answer in answers) == ["replay", "replay", "replay", "won"]
     assert {answer.revision for answer in answers} == {2}
-    assert office.customer()["revision"] == 2
+    assert racing_office.customer()["revision"] == 2
 
 
-def test_one_stale_event_delivered_twice_is_one_attempt(office: Office) -> None:
+def test_one_stale_event_delivered_twice_is_one_attempt(racing_office: Office) -> None:
     """Both hear of the same conflict."""
-    office.change(plan="pro")
-    answers = race(*[lambda: office.run("write_fields", **office.given("e", {"plan": "x"}))] * 4)
+    racing_office.change(plan="pro")
+    answers = race(
+        *[lambda: racing_office.run("write_fields", **racing_office.given("e", {"plan": "x"}))] * 4
+    )
     assert {(each.outcome, each.attempts_left) for each in answers} == {("stale_version", 2)}
     assert len({each.conflict_id for each in answers}) == 1
-    assert len(office.rows("conflicts")) == 1
+    assert len(racing_office.rows("conflicts")) == 1
 
 
-def test_writes_of_one_event_for_many_records_do_not_wait_in_circles(office: Office) -> None:
+def test_writes_of_one_event_for_many_records_do_not_wait_in_circles(racing_office: Office) -> None:
     """Each call locks its key before its record, so no order of records can deadlock."""
     keys = [f"r{number}" for number in range(10)]
     for key in keys:
-        office.owner.execute(f"INSERT INTO {TABLE} (id, revision) VALUES (%s, 0)", [key])  # noqa: S608
+        racing_office.owner.execute(f"INSERT INTO {TABLE} (id, revision) VALUES (%s, 0)", [key])  # noqa: S608
 
     def write(workflow: str, order: list[str]) -> list[str]:
         return [
-            office.run(
+            racing_office.run(
                 "write_fields",
-                **office.given(key, {"plan": workflow}, workflow=workflow, record_key=key),
+                **racing_office.given(key, {"plan": workflow}, workflow=workflow, record_key=key),
             ).outcome
             for key in order
         ]

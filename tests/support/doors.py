@@ -39,6 +39,7 @@ from ledger.operations.registry import answer_type, wrappers
 from ledger.operations.specification import CALLER
 from tests.support.database import Connect
 
+DOORS = ["sql", "python", "http"]
 PREFIX = "/api/v1"
 SCOPES = sorted({each.scope for each in OPERATIONS.values() if each.scope})
 

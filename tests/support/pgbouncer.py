@@ -64,7 +64,7 @@ class Pooler:
         self._open: list[psycopg.Connection] = []
 
     def connect(self, role: str = "app") -> psycopg.Connection:
-        """Connect as app or n8n; the pooler knows the passwords."""
+        """Connect as app, n8n or articles; the pooler knows the passwords."""
         login = {**self._place, "USER": role, "PASSWORD": "", "OPTIONS": {}}
         self._open.append(roles.connect(login, route(database(), role)))
         return self._open[-1]

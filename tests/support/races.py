@@ -4,10 +4,25 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
+import pytest
 from django.db import connections
+
+from tests.support.doors import DOORS
 
 PATIENCE = 30
 """A barrier nobody completes means a broken test; it must not hang."""
+WAYS = [*DOORS, *(f"{door}-pooled" for door in DOORS)]
+"""Where a race runs: through each door, directly and through a pooler."""
+
+
+def through(*ways: str) -> pytest.MarkDecorator:
+    """Run a race on these ways alone, for what not every door offers or what cannot differ."""
+    return pytest.mark.parametrize("racing_door", ways, indirect=True)
+
+
+through_sql = through("sql", "sql-pooled")
+inner_doors = through("sql", "python", "sql-pooled", "python-pooled")
+"""For what HTTP does not offer."""
 
 
 def race[Result](*calls: Callable[[], Result]) -> list[Result]:

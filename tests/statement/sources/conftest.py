@@ -19,9 +19,11 @@ def articles(shop: Shop, connect: Connect) -> Articles:
     return Articles(connect("articles"))
 
 
-@pytest.fixture
-def crowd(shop: Shop, connect: Connect) -> list[Articles]:
-    """Log in several of them."""
+@pytest.fixture(params=["direct", "pooled"])
+def crowd(request: pytest.FixtureRequest, shop: Shop, connect: Connect) -> list[Articles]:
+    """Log in several of them, directly and through a pooler."""
+    if request.param == "pooled":
+        connect = request.getfixturevalue("pooler").connect
     return [Articles(connect("articles")) for _ in range(4)]
 
 
