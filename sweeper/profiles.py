@@ -158,7 +158,8 @@ def parse(name: str, data: Mapping[str, Any]) -> Profile:
     body = {section: value for section, value in data.items() if section != "settings"}
     for unasked in sorted(_used(body) - settings.keys()):
         raise ProfileError(f"{name}: ${{{unasked}}} is no setting of this profile")
-    for unused in sorted(settings.keys() - _used(body)):
+    said = {each.name for each in settings.values() if each.only is not None}
+    for unused in sorted(settings.keys() - _used(body) - said):
         raise ProfileError(f"{name}: settings.{unused} is used nowhere")
     return Profile(name, body, settings)
 

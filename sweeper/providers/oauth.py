@@ -42,10 +42,12 @@ def token(config: Config) -> str:
     name = _name(config, fields)
     with _lock:
         until, kept = _kept.get(name, (0.0, ""))
-        if time.monotonic() >= until:
-            kept, seconds = _fetch(config, fields)
+    if time.monotonic() >= until:
+        # Not under the lock: a slow token server holds up its own callers only.
+        kept, seconds = _fetch(config, fields)
+        with _lock:
             _kept[name] = (time.monotonic() + seconds - EARLY_SECONDS, kept)
-        return kept
+    return kept
 
 
 def forget(config: Config) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
+from ledger.crash import crash_point
 from sweeper.addresses import ADDRESSES_TRIED, Deadline, is_allowed, resolve
 from sweeper.errors import LookupInconclusiveError, ProviderRejectedError, ProviderUnavailableError
 from sweeper.providers.base import (
@@ -92,7 +93,9 @@ class PostgresRow:
         )
         with _connection(config) as connection:
             try:
+                crash_point("postgres.before")
                 inserted = connection.execute(sql.SQL(INSERT).format(**names), [row]).rowcount
+                crash_point("postgres.answered")
                 if inserted:
                     return SendResult(Sent.ACCEPTED, provider_ref=key, result={"inserted": True})
                 same = connection.execute(sql.SQL(COMPARE).format(**names), [row]).fetchone()

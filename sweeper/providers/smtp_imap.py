@@ -54,10 +54,11 @@ class Mail:
     def check(self, config: Config) -> None:
         """Refuse what this driver does not know, and hosts it would not talk to."""
         check_settings(config, SETTINGS)
-        section = setting(config, "smtp", dict)
-        check_settings(section, SMTP, "smtp")
-        setting(section, "from", str)
-        _host(section, config, 587)
+        if "smtp" in config or not self.can_look_up(config):
+            section = setting(config, "smtp", dict)
+            check_settings(section, SMTP, "smtp")
+            setting(section, "from", str)
+            _host(section, config, 587)
         if self.can_look_up(config):
             section = setting(config, "imap", dict)
             check_settings(section, IMAP, "imap")

@@ -81,6 +81,19 @@ def test_what_is_registered_is_changed_only_on_purpose(provider: Run) -> None:
     assert Provider.objects.get(name="files").lookup_config["bucket"] == "two"
 
 
+def test_another_profile_leaves_nothing_of_the_first(provider: Run) -> None:
+    """A lifetime that was claimed of keys does not stay behind on a provider that knows none."""
+    provider("add", "it", "--profile", "stripe")
+    provider("add", "it", "--profile", "telegram", "--replace")
+    row = Provider.objects.get(name="it")
+    assert (row.class_field, row.key_ttl_seconds, row.caches_errors, row.lookup_config) == (
+        "advisory_blind",
+        None,
+        False,
+        {},
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ledger.catalog import OPERATIONS
 from ledger.shipped import POLICIES, TRANSITIONS
+from sweeper import profiles
 
 ROOT = Path(__file__).resolve().parents[2]
 SQL = ROOT / "ledger" / "sql" / "functions"
@@ -43,3 +44,14 @@ def test_every_policy_that_sql_reads_is_shipped() -> None:
 def test_every_operation_has_its_file() -> None:
     """One grep finds an operation's file by its name."""
     assert {path.stem for path in SQL.glob("*.sql")} >= set(OPERATIONS)
+
+
+def test_the_gallery_is_listed_as_it_is() -> None:
+    """Each profile has one row, with its class and its status."""
+    listed = {
+        cells[1].strip(" `"): (cells[3].strip(), cells[6].strip())
+        for line in (ROOT / "docs" / "providers.md").read_text().splitlines()
+        if len(cells := line.split("|")) == 8 and cells[1].startswith(" `")
+    }
+    shipped = {name: profiles.read(name).data for name in profiles.names()}
+    assert listed == {name: (data["class"], data["status"]) for name, data in shipped.items()}

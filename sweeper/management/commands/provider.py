@@ -14,6 +14,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from ledger.models import Provider
+from ledger.operations.base import CLEAR
 from ledger.operations.registrations import save_provider
 from sweeper import profiles
 from sweeper.filled_profile import Filled, ProfileError
@@ -111,12 +112,14 @@ class Command(BaseCommand):
         known = Provider.objects.filter(name=name).values_list("version", flat=True).first()
         if known is not None and not options["replace"]:
             raise CommandError(f"{name} is registered already; --replace changes it")
+        row = filled.row()
         saved = save_provider(
             actor=f"command:{getpass.getuser()}",
             name=name,
             reason=options["reason"],
             version=known,
-            **filled.row(),
+            # What an earlier profile claimed of the key must not outlive it.
+            **row | {"key_ttl_seconds": row["key_ttl_seconds"] or CLEAR},
         )
         if saved.outcome not in ("won", "replay"):
             raise CommandError(f"{name} was not saved: {saved.outcome} {saved.detail}")
