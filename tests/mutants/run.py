@@ -25,7 +25,7 @@ def main(functions: list[str]) -> int:
     width = max((len(mutant.name) for mutant in mutants), default=0)
     lines = sorted(
         f"{verdict.mutant.name:{width}}  {'ALIVE    ' if verdict.alive else 'killed by'}"
-        f"  {verdict.mutant.killer}"
+        f"  {verdict.mutant.killer} {verdict.alive or ''}".rstrip()
         for verdict in schedule.verdicts
     )
     table = "\n".join([*lines, f"{killed} of {len(mutants)} mutants killed", ""])

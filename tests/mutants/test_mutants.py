@@ -1,15 +1,10 @@
 """Every guard of a database function is watched by a named test, which fails where it is gone.
 
-What shows without a database is seen in the daily run; the killing itself is for the full one.
+What shows without a database is seen here; the killing itself is tests/mutants/run.py, which is for
+the full run.
 """
 
-import subprocess
-import sys
-
-import pytest
-
 from ledger.catalog import OPERATIONS
-from ledger.local import ROOT
 from tests.mutants.catalogue import HERE, calls, load
 
 LEAST = 40
@@ -30,12 +25,3 @@ def test_every_operation_has_mutants() -> None:
     assert len(MUTANTS) >= LEAST
     mutated = {path.stem for path in HERE.glob("*.toml")} - EVERYBODYS
     assert {name for name in OPERATIONS if not calls(name) & mutated} == UNGUARDED
-
-
-@pytest.mark.slow
-def test_every_mutant_is_killed_by_its_test() -> None:
-    """The table of who killed whom is printed and kept in LANDED_DIR/mutants.txt."""
-    run = [sys.executable, "-m", "tests.mutants.run"]
-    done = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=False)
-    sys.stdout.write(done.stdout)
-    assert done.returncode == 0, done.stdout + done.stderr

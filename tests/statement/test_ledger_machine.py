@@ -106,8 +106,10 @@ def run(
     Rare answers get as many steps again: which stories are drawn is chance, and meant to be.
     """
     number = int(os.environ.get("LANDED_SEED") or random.SystemRandom().randrange(2**32))
+    told = f"\nledger machine: {steps} steps, LANDED_SEED={number}"  # to repeat it
+    print(told)  # noqa: T201 - what pytest shows of a failure, also where a worker of xdist ran it
     with capsys.disabled():
-        print(f"\nledger machine: {steps} steps, LANDED_SEED={number}")  # noqa: T201 - to repeat it
+        print(told)  # noqa: T201 - at once, and where nothing fails
     set_hypothesis_home_dir(state_dir() / "hypothesis")
     Base.steps, Base.answers = 0, Counter()
     LedgerMachine.world = World(connect)
