@@ -137,7 +137,10 @@ class Effects:
             status = HTTPStatus.CREATED.value if fault is None else fault.status
             if fault is not None:
                 body = {"error": {"type": "api_error", "message": "made to fail"}}
-            if key is not None:
+            refused = fault is not None and fault.status < HTTPStatus.INTERNAL_SERVER_ERROR
+            if key is not None and refused and not happened:
+                self._keys.pop(key, None)  # as if it had failed validation: nothing is stored
+            elif key is not None:
                 entry["stored"] = {
                     "key": key,
                     "parameters": parameters,

@@ -1,0 +1,51 @@
+"""Every point at which a worker, a sweeper, the outbox or the dead letters can die.
+
+Each is a real process that a real SIGKILL ends. The daily run takes a part, drawn in the same way
+each time; `-m slow` takes all.
+"""
+
+import itertools
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.support.crashes.chain import in_process, play
+from tests.support.crashes.draw import drawn, scenarios
+from tests.support.crashes.forked import Forked
+from tests.support.crashes.world import World
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+POINTS = Path(__file__).with_name("points.txt")
+PART, ALL = 300, 5_000
+
+
+def test_the_points_are_those_that_are_known(world: World) -> None:
+    """The list is written by what runs; a point that is gone was a step nobody tries any more."""
+    passed: set[tuple[str, str]] = set()
+    for scenario in scenarios():
+        passed.update(play(world, scenario, in_process, []).points)
+    found = {f"{turn} {point}" for turn, point in passed}
+    if os.environ.get("WRITE_POINTS"):
+        POINTS.write_text("\n".join(sorted(found)) + "\n")
+    known = set(POINTS.read_text().splitlines())
+    assert not known - found, "these points are gone"
+    assert not found - known, "new points: add them with WRITE_POINTS=1"
+
+
+def test_points_die_by_sigkill(outside: World, killer: Forked) -> None:
+    """A part of all single points."""
+    played = drawn(outside, killer, 1, crashes=1, wanted=PART)
+    assert (played, len(killer.killed)) == (PART, PART)
+
+
+@pytest.mark.slow
+def test_every_point_dies_by_sigkill(outside: World, killer: Forked) -> None:
+    """All single points of all scenarios, and again until there are enough."""
+    while len(killer.killed) < ALL:
+        for scenario in scenarios():
+            for n in itertools.count(1):
+                if not play(outside, scenario, killer, [n]).deaths:
+                    break
+    print(f"\n{len(killer.killed)} single crashes")  # noqa: T201 - kept in docs/proof.md
