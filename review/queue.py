@@ -34,6 +34,7 @@ TABS: Final[Mapping[str, str]] = {
     "sends": "Uncertain sends",
     "conflicts": "Conflicts",
     "other": "Everything else",
+    "decided": "Decided",
 }
 
 
@@ -74,7 +75,9 @@ class Counts:
     capped: bool = False
 
     def words(self, tab: str) -> str:
-        """Write a tab's count; a plus says that counting stopped."""
+        """Write a tab's count, a plus where counting stopped; what is decided is not counted."""
+        if tab == "decided":
+            return ""
         return f"{self.tabs.get(tab, 0):,}{'+' if self.capped else ''}"
 
     @property
@@ -95,7 +98,11 @@ def tab_of(source: str, kind: str) -> str:
 
 
 def in_tab(rows: QuerySet[QueueItem], tab: str) -> QuerySet[QueueItem]:
-    """Narrow the queue to a tab; a kind is always named together with its source."""
+    """Narrow the queue to a tab; a kind is always named together with its source.
+
+    What is decided waits no more, so that tab is a list of its own (review.decided) and the next
+    item after it is any.
+    """
     if tab == "sends":
         return rows.filter(source="conflict", kind="unknown_send")
     if tab == "conflicts":

@@ -1,5 +1,6 @@
 """The admin site of the console: its addresses, its frame, and what may be registered on it."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.admin import AdminSite
@@ -13,17 +14,42 @@ from review.policy import policies
 from review.queue import waiting_count
 from review.rights import VIEW
 
-# What the header leads to: label, name of the address, right.
+# What the header leads to: label, name of the address, query.
 _PAGES = (
-    ("Queue", "review_queue"),
-    ("Jobs", "ledger_job_changelist"),
-    ("Dead letters", "ledger_failedjob_changelist"),
-    ("Keys", "ledger_idem_changelist"),
-    ("Workflows", "ledger_workflow_changelist"),
-    ("Providers", "ledger_provider_changelist"),
-    ("Policies", "ledger_policy_changelist"),
-    ("Audit", "ledger_auditevent_changelist"),
+    ("Queue", "review_queue", ""),
+    ("Decided", "review_queue", "?tab=decided"),
+    ("Jobs", "ledger_job_changelist", ""),
+    ("Dead letters", "ledger_failedjob_changelist", ""),
+    ("Keys", "ledger_idem_changelist", ""),
+    ("Workflows", "ledger_workflow_changelist", ""),
+    ("Providers", "ledger_provider_changelist", ""),
+    ("Policies", "ledger_policy_changelist", ""),
+    ("Audit", "ledger_auditevent_changelist", ""),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A link of the header."""
+
+    label: str
+    href: str
+    current: bool
+    count: str = ""
+
+
+def _pages(request: HttpRequest) -> list[Page]:
+    """List the header's links; items belong to the list they were opened from."""
+    decided = request.GET.get("tab") == "decided"
+    pages = []
+    for label, name, query in _PAGES:
+        path = reverse(f"admin:{name}")
+        current = request.path.startswith(path)
+        if name == "review_queue":
+            current = current and decided == bool(query)
+        count = waiting_count() if label == "Queue" else ""
+        pages.append(Page(label, path + query, current, count))
+    return pages
 
 
 class ConsoleSite(AdminSite):
@@ -68,9 +94,6 @@ class ConsoleSite(AdminSite):
         context = super().each_context(request)
         inside = context["has_permission"] and request.user.has_perm(VIEW)
         context["demo"] = policies()["demo"] is True
-        context["pages"] = (
-            [(label, reverse(f"admin:{name}")) for label, name in _PAGES] if inside else []
-        )
-        context["waiting"] = waiting_count() if inside else ""
+        context["pages"] = _pages(request) if inside else []
         context["people"] = people_for(request.user)
         return context

@@ -70,6 +70,12 @@ class GuardedAdmin(_Admin):
     # Columns that say who acted, beside those whose name says so.
     actors: Sequence[str] = ()
 
+    def __init_subclass__(cls) -> None:
+        """Say beside the search what it looks at, and that it looks for nothing like it."""
+        super().__init_subclass__()
+        names = " or ".join(name.replace("_", " ") for name in cls.search_exact)
+        cls.search_help_text = f"Finds exact values only: the whole {names}."
+
     def has_module_permission(self, request: HttpRequest) -> bool:
         """Show the table to who may see the console."""
         return request.user.has_perm(VIEW)

@@ -34,6 +34,19 @@ _WORDS: Mapping[str, tuple[str, str]] = {
 }
 DECISIONS = frozenset(_WORDS)
 
+# The operations by which a person ends something.
+DECIDING = frozenset(
+    {
+        "approve_decision",
+        "decide_conflict",
+        "decide_failed_job",
+        "decide_queued_job",
+        "decide_batch",
+        "decide_outbox",
+        "decide_run",
+    }
+)
+
 
 @dataclass(frozen=True, slots=True)
 class ByPerson:

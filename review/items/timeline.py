@@ -11,7 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from ledger.models import AuditEvent, Conflict
-from review.items.deeds import did, wants, written
+from review.items.deeds import DECIDING, did, wants, written
 from review.items.page import Entry, Version
 from review.items.reading import json_text, side, text_of
 from review.items.stories import bold, bold_actor
@@ -37,19 +37,6 @@ _REFUSED = frozenset(
     }
 )
 
-# The operations by which a person ends something.
-_DECIDING = frozenset(
-    {
-        "approve_decision",
-        "decide_conflict",
-        "decide_failed_job",
-        "decide_queued_job",
-        "decide_batch",
-        "decide_outbox",
-        "decide_run",
-    }
-)
-
 # operation: (what it is called when it won, what was tried when it did not)
 _OPERATIONS: dict[str, tuple[str, str]] = {
     "claim_job": ("claimed the job", "tried to claim the job"),
@@ -68,7 +55,7 @@ _OPERATIONS: dict[str, tuple[str, str]] = {
     "add_evidence": ("stored evidence", "tried to store evidence"),
     "look_again": ("looked again", "tried to look again"),
     "promote_conflicts": ("opened it for a person", "tried to open it"),
-    **dict.fromkeys(_DECIDING, ("decided", "tried to decide")),
+    **dict.fromkeys(DECIDING, ("decided", "tried to decide")),
     "approve_decision": ("approved the decision", "tried to approve"),
     "reject_decision": ("rejected the proposal", "tried to reject"),
     "withdraw_decision": ("took the decision back", "tried to take it back"),
@@ -178,7 +165,7 @@ def _sentence(row: AuditEvent, people: People, conflict: Conflict | None) -> Saf
     if row.outcome == "replay":
         return format_html("{} {} again and got the stored answer", who, won)
     if row.outcome in _GOOD:
-        return format_html("{} {}", who, _deed(row, conflict) or won)
+        return format_html("{} {}", who, deed(row, conflict) or won)
     if row.outcome == "needs_second_person":
         decision, fields = _decided(row)
         wish = written(wants(decision), fields, between=" ")
@@ -187,9 +174,9 @@ def _sentence(row: AuditEvent, people: People, conflict: Conflict | None) -> Saf
     return format_html("{} {}: {}, {} rows", who, tried, ending, row.row_count)
 
 
-def _deed(row: AuditEvent, conflict: Conflict | None) -> str:
+def deed(row: AuditEvent, conflict: Conflict | None = None) -> str:
     """Say what a person's decision came to: what was done to what, and the version it made."""
-    if row.op not in _DECIDING:
+    if row.op not in DECIDING:
         return ""
     decision, fields = _decided(row)
     if decision is None:
