@@ -15,8 +15,11 @@ from typing import Any
 from django.conf import settings
 from django.core.mail import EmailMessage
 
-from ledger.models import Workflow
+from ledger.models import Effect, Job, Workflow
 from sweeper.errors import ProviderError
+from sweeper.providers import base
+from sweeper.providers.base import Identity, Sent
+from sweeper.stored import event_bytes, payload_bytes
 from sweeper.transport import request
 
 LONGEST_SUBJECT = 200
@@ -81,6 +84,16 @@ def on_call(_message: Message | None = None) -> list[Deliver]:
     return found
 
 
+def _sleeper(message: Message) -> list[Deliver]:
+    """Return the workflow that is called for a queued job, as long as it is queued."""
+    named = message.payload if isinstance(message.payload, Mapping) else {}
+    job = Job.objects.defer("payload", "event").filter(id=named.get("job_id")).first()
+    effect = Effect.objects.filter(name=job.effect).first() if job else None
+    if job is None or job.state != "queued" or effect is None or not effect.wake_url:
+        return []
+    return [_wake(effect.wake_url, job)]
+
+
 def _nobody(_message: Message) -> list[Deliver]:
     return []
 
@@ -88,7 +101,32 @@ def _nobody(_message: Message) -> list[Deliver]:
 TOPICS: Mapping[str, Callable[[Message], list[Deliver]]] = {
     "conflict.decided": _workflow,
     "review.opened": on_call,
+    "job.queued": _sleeper,
 }
+
+
+def _wake(url: str, job: Job) -> Deliver:
+    """Return what hands a workflow all it needs to claim a job by its event."""
+
+    def post(message: Message) -> None:
+        named = {"topic": message.topic, "job_id": job.id, "idem_key": job.idem_key}
+        told = named | {"effect": job.effect, "effect_version": job.effect_version}
+        # What the key and the payload's hash are made of travels as it is stored, number by number.
+        body = b'%s,"event":%s,"payload":%s}' % (
+            json.dumps(told).encode()[:-1],
+            event_bytes(job.id),
+            payload_bytes(job.id),
+        )
+        driver = base.load("n8n_webhook")
+        if driver is None:
+            raise NotDeliveredError("there is no driver n8n_webhook")
+        identity = Identity(job.id, job.provider_key, job.handle)
+        config = {"url": url, "allow_private": list(settings.LANDED_PRIVATE_HOSTS)}
+        result = base.send(driver, identity, body, config)
+        if result.outcome is not Sent.ACCEPTED:
+            raise NotDeliveredError(f"the workflow was not called: {result.reason}")
+
+    return post
 
 
 def webhook(url: str) -> Deliver:

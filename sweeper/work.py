@@ -14,11 +14,9 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import close_old_connections, connection
-from django.db.models import TextField
-from django.db.models.functions import Cast
 
 from ledger.errors import InvalidArgumentError, NotRecordedError
-from ledger.models import Job, PayloadBody, Provider
+from ledger.models import Provider
 from ledger.operations.base import Caller
 from ledger.operations.jobs import (
     NextJob,
@@ -32,6 +30,7 @@ from ledger.operations.jobs import (
 from sweeper.errors import SweeperError
 from sweeper.providers import base
 from sweeper.providers.base import Identity, SendResult, Sent
+from sweeper.stored import payload_bytes
 from sweeper.ticks import me
 
 logger = logging.getLogger(__name__)
@@ -140,17 +139,6 @@ def _prepare(caller: Caller, job: NextJob) -> Work | None:
         config=config if isinstance(config, Mapping) else {},
         payload=payload_bytes(job_id),
     )
-
-
-def payload_bytes(job_id: str) -> bytes:
-    """Return the payload byte for byte as it came in; numbers are not parsed on the way."""
-    digest = Job.objects.values_list("body_sha256", flat=True).get(id=job_id)
-    body = PayloadBody.objects.filter(sha256=digest).values_list("body", flat=True).first()
-    if body is not None:
-        return bytes(body)
-    text = Cast("payload", TextField())
-    stored: str = Job.objects.annotate(text=text).values_list("text", flat=True).get(id=job_id)
-    return stored.encode()
 
 
 @contextmanager

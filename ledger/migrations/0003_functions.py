@@ -27,6 +27,7 @@ class Migration(migrations.Migration):
         InstallFunction("advance_letter", "0003_advance_letter.sql"),
         InstallFunction("announce", "0003_announce.sql"),
         InstallFunction("announce_opened", "0003_announce_opened.sql"),
+        InstallFunction("announce_queued", "0003_announce_queued.sql"),
         InstallFunction("apply_decision", "0003_apply_decision.sql"),
         InstallFunction("apply_deploy", "0003_apply_deploy.sql"),
         InstallFunction("approve_decision", "0003_approve_decision.sql"),

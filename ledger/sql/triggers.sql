@@ -41,6 +41,9 @@ CREATE CONSTRAINT TRIGGER conflicts_review_pair AFTER INSERT OR UPDATE OF state 
     WHEN (NEW.kind = 'unknown_send')
     EXECUTE FUNCTION ledger.check_review_pair();
 
+CREATE TRIGGER jobs_queued AFTER INSERT OR UPDATE OF state, run_after ON public.jobs
+    FOR EACH ROW WHEN (NEW.state = 'queued') EXECUTE FUNCTION ledger.announce_queued();
+
 CREATE TRIGGER failed_jobs_advance BEFORE INSERT OR UPDATE ON public.failed_jobs
     FOR EACH ROW EXECUTE FUNCTION ledger.advance_letter();
 

@@ -13,6 +13,7 @@ DROP TRIGGER audit_events_append_only ON public.audit_events;
 DROP TRIGGER audit_seals_append_only ON public.audit_seals;
 DROP TRIGGER evidence_append_only ON public.evidence;
 DROP TRIGGER record_history_append_only ON public.record_history;
+DROP TRIGGER jobs_queued ON public.jobs;
 DROP TRIGGER jobs_review_pair ON public.jobs;
 DROP TRIGGER conflicts_review_pair ON public.conflicts;
 DROP TRIGGER failed_jobs_advance ON public.failed_jobs;
