@@ -173,6 +173,9 @@ SEAL = "WHERE id = (SELECT min(id) FROM audit_seals)"
         "root_hash = sha256('x')",
         "prev_seal = sha256('x')",
         "sealed_at = sealed_at - interval '1 second'",
+        "cluster = cluster + 1",
+        "floor_id = floor_id + 1",
+        "closes = true",
     ],
 )
 def test_a_changed_seal_is_found(sealed: Office, change: str) -> None:

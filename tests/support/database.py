@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, Protocol
 
@@ -44,6 +44,36 @@ def owner_connection() -> psycopg.Connection:
     return roles.connect(settings.DB_OWNER, database())
 
 
+GUARD = "never_truncated"
+"""The trigger of a table that is only ever added to."""
+
+
+def guarded(session: psycopg.Connection) -> list[str]:
+    """List the tables and partitions that refuse to be emptied."""
+    found = session.execute(
+        "SELECT c.relname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid"
+        " WHERE t.tgname = %s ORDER BY 1",
+        [GUARD],
+    )
+    return [name for (name,) in found]
+
+
+def truncate(session: psycopg.Connection, tables: Iterable[str], guards: Iterable[str]) -> None:
+    """Empty tables, as an owner can who takes away their guards; they stand again afterwards."""
+    switch = sql.SQL("ALTER TABLE {} {} TRIGGER {}")
+    switches = {
+        verb: [
+            switch.format(sql.Identifier("public", name), sql.SQL(verb), sql.Identifier(GUARD))
+            for name in guards
+        ]
+        for verb in ("DISABLE", "ENABLE")
+    }
+    names = sql.SQL(", ").join(sql.Identifier("public", name) for name in tables)
+    emptying = [*switches["DISABLE"], sql.SQL("TRUNCATE {}").format(names), *switches["ENABLE"]]
+    with session.transaction():
+        session.execute(sql.SQL("; ").join(emptying))
+
+
 class Flush:
     """Puts the database back to what migrate left, touching only tables that hold rows.
 
@@ -56,15 +86,14 @@ class Flush:
         self._session = owner_connection()
         self._session.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
         found = self._session.execute(
-            "SELECT c.relname, EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid"
-            " AND t.tgfoid = to_regprocedure('ledger.refuse_change()')) FROM pg_class c"
+            "SELECT c.relname FROM pg_class c"
             " WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'"
             " AND c.relname <> ALL(%s) ORDER BY NOT EXISTS"  # what refers to others goes first
             " (SELECT FROM pg_constraint f WHERE f.conrelid = c.oid AND f.contype = 'f')",
             [list(KEPT)],
         ).fetchall()
-        self._tables = [name for name, _ in found]
-        self._append_only = {name for name, refuses in found if refuses}
+        self._tables = [name for (name,) in found]
+        self._append_only = set(guarded(self._session))
 
     def __call__(self) -> None:
         """Empty what holds rows and put the shipped rows back."""
@@ -75,8 +104,11 @@ class Flush:
             return
         with self._session.transaction():
             for (name,) in filled:
-                verb = "TRUNCATE {}" if name in self._append_only else "DELETE FROM {}"
-                self._session.execute(sql.SQL(verb).format(sql.Identifier("public", name)))
+                if name in self._append_only:
+                    truncate(self._session, [name], [name])
+                else:
+                    delete = sql.SQL("DELETE FROM {}").format(sql.Identifier("public", name))
+                    self._session.execute(delete)
             shipped.install(self._session.cursor())
 
     def close(self) -> None:

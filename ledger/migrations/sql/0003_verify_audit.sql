@@ -10,6 +10,7 @@ DECLARE
     v_seal public.audit_seals;
     v_before bytea;
     v_until bigint := 0;
+    v_floor bigint := 0;
     v_found record;
     v_broken boolean := false;
 BEGIN
@@ -31,6 +32,7 @@ BEGIN
         SELECT * INTO v_found FROM ledger.seal_hash(v_seal);
         problem := CASE
             WHEN v_seal.prev_seal IS DISTINCT FROM v_before OR v_seal.from_tx <> v_until
+                OR v_seal.floor_id <> v_floor
                 THEN 'seal_missing_before'
             WHEN v_found.rows <> v_seal.rows THEN 'rows_missing_or_added'
             WHEN v_found.root <> v_seal.root_hash THEN 'seal_does_not_match'
@@ -42,7 +44,8 @@ BEGIN
             RETURN NEXT;
         END IF;
         v_before := v_seal.root_hash;
-        v_until := v_seal.to_tx;
+        v_until := CASE WHEN v_seal.closes THEN 0 ELSE v_seal.to_tx END;
+        v_floor := CASE WHEN v_seal.closes THEN v_seal.to_id ELSE v_seal.floor_id END;
     END LOOP;
     IF NOT v_broken THEN
         outcome := 'empty';

@@ -32,6 +32,18 @@ CREATE TRIGGER evidence_append_only BEFORE UPDATE OR DELETE ON public.evidence
 CREATE TRIGGER record_history_append_only BEFORE UPDATE OR DELETE ON public.record_history
     FOR EACH ROW EXECUTE FUNCTION ledger.refuse_change();
 
+-- A statement trigger of a table is none of its partitions: each has one of its own.
+CREATE TRIGGER never_truncated BEFORE TRUNCATE ON public.audit_events
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
+CREATE TRIGGER never_truncated BEFORE TRUNCATE ON public.audit_events_other
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
+CREATE TRIGGER never_truncated BEFORE TRUNCATE ON public.audit_seals
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
+CREATE TRIGGER never_truncated BEFORE TRUNCATE ON public.evidence
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
+CREATE TRIGGER never_truncated BEFORE TRUNCATE ON public.record_history
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change();
+
 CREATE CONSTRAINT TRIGGER jobs_review_pair AFTER UPDATE OF state ON public.jobs
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
     WHEN (OLD.state = 'review' OR NEW.state = 'review')

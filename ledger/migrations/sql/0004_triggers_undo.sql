@@ -13,6 +13,15 @@ DROP TRIGGER audit_events_append_only ON public.audit_events;
 DROP TRIGGER audit_seals_append_only ON public.audit_seals;
 DROP TRIGGER evidence_append_only ON public.evidence;
 DROP TRIGGER record_history_append_only ON public.record_history;
+DO $$
+DECLARE
+    v_table regclass;
+BEGIN
+    FOR v_table IN SELECT t.tgrelid FROM pg_trigger t WHERE t.tgname = 'never_truncated' LOOP
+        EXECUTE format('DROP TRIGGER never_truncated ON %s', v_table);
+    END LOOP;
+END
+$$;
 DROP TRIGGER jobs_queued ON public.jobs;
 DROP TRIGGER jobs_review_pair ON public.jobs;
 DROP TRIGGER conflicts_review_pair ON public.conflicts;

@@ -17,6 +17,8 @@ BEGIN
             WHERE o.at >= v_month AND o.at < v_month + interval '1 month') THEN
             EXECUTE format('CREATE TABLE public.%I (LIKE public.audit_events'
                 ' INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', v_name);
+            EXECUTE format('CREATE TRIGGER never_truncated BEFORE TRUNCATE ON public.%I'
+                ' FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change()', v_name);
             EXECUTE format('ALTER TABLE public.audit_events ATTACH PARTITION public.%I'
                 ' FOR VALUES FROM (%L) TO (%L)', v_name, v_month, v_month + interval '1 month');
         END IF;

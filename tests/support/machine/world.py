@@ -8,14 +8,14 @@ from psycopg import sql
 from psycopg.types.json import set_json_loads
 
 from tests.support import desk
-from tests.support.database import Connect
+from tests.support.database import Connect, guarded, truncate
 from tests.support.factories import BLIND, EFFECTS, FORCED, HANDLE, SHOP, make_effect, make_workflow
 
 ATTEMPTS = {FORCED: 1, HANDLE: 2, BLIND: 2}
 SENSITIVE = "seats"
 EMPTIED = (
-    "jobs, idem, idem_archive, conflicts, failed_jobs, evidence, outbox, payload_bodies,"
-    " record_history, audit_events, audit_seals, customers"
+    *("jobs", "idem", "idem_archive", "conflicts", "failed_jobs", "evidence", "outbox"),
+    *("payload_bodies", "record_history", "audit_events", "audit_seals", "customers"),
 )
 CUSTOMER = (
     "INSERT INTO customers (id, revision, name, phone, plan, notes, tags, seats, status)"
@@ -63,6 +63,7 @@ class World:
             session.execute("SET synchronous_commit = off")
             session.prepare_threshold = 1
         set_json_loads(orjson.loads, self._app)
+        self._guarded = guarded(self._owner)
         make_workflow(self._owner, SHOP)
         for name, class_ in EFFECTS.items():
             make_effect(self._owner, name, class_, provider={"max_attempts": ATTEMPTS[name]})
@@ -74,7 +75,7 @@ class World:
 
     def empty(self) -> None:
         """Start from nothing but registrations and one customer."""
-        self._owner.execute(f"TRUNCATE {EMPTIED}")
+        truncate(self._owner, EMPTIED, self._guarded)
         self._owner.execute(CUSTOMER)
 
     def call(self, operation: str, argument: dict[str, Any]) -> list[dict[str, Any]]:
