@@ -63,6 +63,11 @@ class Pooler:
         self._place = {"HOST": HOST, "PORT": str(port)}
         self._open: list[psycopg.Connection] = []
 
+    @property
+    def address(self) -> str:
+        """Return host:port."""
+        return f"{self._place['HOST']}:{self._place['PORT']}"
+
     def connect(self, role: str = "app") -> psycopg.Connection:
         """Connect as app, n8n or articles; the pooler knows the passwords."""
         login = {**self._place, "USER": role, "PASSWORD": "", "OPTIONS": {}}
