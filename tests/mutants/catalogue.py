@@ -9,8 +9,10 @@
     killer = "tests/statement/test_complete_job.py::test_a_stranger_completes_nothing[sql]"
 
 `old` stands in the function exactly once. Where the function's text moved on, the mutant does not
-apply any more and everything here fails until somebody looks at it again. `every_operation.toml`
-speaks of each operation that its text fits.
+apply any more and everything here fails until somebody looks at it again.
+
+`every_operation.toml` takes a guard that all operations have from one after the other: out of its
+own text where `old` fits, or out of the function they share (`inside`) for this operation alone.
 """
 
 import re
@@ -18,6 +20,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ledger.catalog import OPERATIONS
 from ledger.local import ROOT
@@ -41,11 +44,14 @@ class Mutant:
     old: str
     new: str
     killer: str
+    operation: str = ""
+    """Whose guard it is, where all operations have it."""
 
     @property
     def name(self) -> str:
-        """Return the function and the guard that is gone."""
-        return f"{self.function}--{self.slug}"
+        """Return the function and the guard that is gone, and for whom."""
+        whose = f" for {self.operation}" if self.operation not in {"", self.function} else ""
+        return f"{self.function}--{self.slug}{whose}"
 
     def text(self) -> str:
         """Return the statement that installs the function without its guard."""
@@ -67,23 +73,27 @@ class Mutant:
 def load(functions: list[str] | None = None) -> list[Mutant]:
     """Return the mutants of these functions, or all."""
     found = [
-        Mutant(function, slug, fields["guard"], fields["old"], fields["new"], killer)
+        mutant
         for path in sorted(HERE.glob("*.toml"))
         for slug, fields in tomllib.loads(path.read_text()).items()
-        for function, killer in _where(path.stem, fields)
+        for mutant in _read(path.stem, slug, fields)
     ]
     return [mutant for mutant in found if not functions or mutant.function in functions]
 
 
-def _where(name: str, fields: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Give the functions that a table of a file is about, and the test that must notice in each."""
+def _read(name: str, slug: str, fields: dict[str, Any]) -> Iterator[Mutant]:
+    """Give the mutants that one table of a file stands for."""
+    wanted = {each: fields[each] for each in ("guard", "old", "new", "killer")}
     if name != EVERY:
-        yield name, fields["killer"]
+        yield Mutant(name, slug, **wanted)
         return
-    for operation in OPERATIONS:
-        whole = source(operation)
-        if whole.count(fields["old"]) == 1 and fields.get("beside", "") in whole:
-            yield operation, fields["killer"].format(operation=operation)
+    for operation in fields.get("of", OPERATIONS):
+        whole, meant = source(operation), OPERATIONS[operation].n8n or "n8n" not in fields
+        if not meant or operation in fields.get("but", []) or fields.get("beside", "") not in whole:
+            continue
+        if "inside" in fields or whole.count(fields["old"]) == 1:
+            named = {key: text.replace("{operation}", operation) for key, text in wanted.items()}
+            yield Mutant(fields.get("inside", operation), slug, **named, operation=operation)
 
 
 def source(function: str) -> str:

@@ -147,15 +147,16 @@ BOTH = [
     *("decide_failed_job-resend", "decide_queued_job-abandon", "retry_failed_job"),
 ]
 """Cases that lock a key and its job."""
-ALONE = {
-    "idem": ["write_fields-for_the_third_time", "promote_conflicts"],
-    "jobs": ["heartbeat_job"],
+LOCKING = {
+    "idem": [*BOTH, "write_fields-for_the_third_time", "promote_conflicts"],
+    "jobs": [*BOTH, "heartbeat_job"],
+    "conflicts": ["write_fields-for_the_third_time"],
 }
-"""Cases that lock one of the two."""
+"""Cases that lock a row of a table, by the table."""
 
 
 @pytest.mark.parametrize(
-    ("table", "name"), [(table, name) for table in ALONE for name in [*BOTH, *ALONE[table]]]
+    ("table", "name"), [(table, name) for table, names in LOCKING.items() for name in names]
 )
 def test_who_waits_for_a_row_holds_none_that_comes_later(
     table: str, name: str, world: World, connect: Connect

@@ -253,6 +253,16 @@ def two_starts_of_a_batch(_world: World) -> tuple[Call, Call]:
     return ("start_batch", workflow()), ("start_batch", workflow())
 
 
+@hears("held_by_other")
+def a_takeover_behind_an_advance(world: World) -> tuple[Call, Call]:
+    """Find the batch alive: its lease began again."""
+    batch = world.run("start_batch")
+    world.sql("UPDATE batch_runs SET lease_expires_at = clock_timestamp() - interval '1 s'")
+    named = {"batch_id": batch.batch_id, "owner_token": batch.owner_token}
+    advance = workflow(**named, expected_cursor=None, new_cursor="100", n=100)
+    return ("advance_batch", advance), ("start_batch", workflow())
+
+
 @hears("replay")
 def an_advance_behind_its_own_repeat(world: World) -> tuple[Call, Call]:
     """Count the items once."""
