@@ -10,7 +10,7 @@ RETURNS TABLE (
     timestamptz, event jsonb, payload jsonb, detail jsonb
 )
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan AS $$
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_sort = off AS $$
 #variable_conflict use_column
 DECLARE
     v_call ledger.call := ledger.admit('claim_next_jobs', 'workflow', p_arg, '{
@@ -49,10 +49,12 @@ BEGIN
                 AND (p_arg ->> 'provider' IS NULL OR j.provider = p_arg ->> 'provider')
                 AND j.last_owner_token IS DISTINCT FROM v_token
                 AND (j.serial_key IS NULL OR NOT EXISTS (
-                    SELECT 1 FROM public.jobs b
-                    WHERE b.active_lane = j.serial_key OR (b.serial_key = j.serial_key
-                        AND b.ready_at IS NOT NULL
-                        AND (b.created_at, b.id) < (j.created_at, j.id))))
+                        SELECT 1 FROM public.jobs b
+                        WHERE b.active_lane = j.serial_key AND b.id <> j.id)
+                    AND NOT EXISTS (
+                        SELECT 1 FROM public.jobs b
+                        WHERE b.serial_key = j.serial_key AND b.ready_at IS NOT NULL
+                            AND (b.created_at, b.id) < (j.created_at, j.id)))
             ORDER BY j.ready_at, j.created_at
             LIMIT coalesce((p_arg ->> 'limit')::integer, 50)
             FOR UPDATE OF i, j SKIP LOCKED

@@ -1,6 +1,8 @@
 -- claim_next_job: take the longest-due queued job this caller may work; never waits for a lock.
 -- empty: nothing is due. The HTTP door passes the effects of the token's scopes in "work". Only a
 -- repeat of the same call waits, for the first one to end: both must answer the same row.
+-- Before the first ANALYZE the planner would read and sort the whole queue, so it may not (SET); and of
+-- an equality alone it would make a hash of all jobs, so a lane's holder is "another job" (id <>).
 CREATE OR REPLACE FUNCTION ledger.claim_next_job(p_arg jsonb)
 RETURNS TABLE (
     outcome ledger.outcome, job_id text, idem_key text, owner_token uuid, version bigint,
@@ -8,7 +10,8 @@ RETURNS TABLE (
     attempts integer, lease_seconds integer, lease_expires_at timestamptz, marker_at timestamptz,
     event jsonb, payload jsonb, detail jsonb
 )
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_sort = off AS $$
 #variable_conflict use_column
 DECLARE
     v_call ledger.call := ledger.admit('claim_next_job', 'workflow', p_arg, '{
@@ -49,7 +52,8 @@ BEGIN
             AND j.last_owner_token IS DISTINCT FROM v_token
             AND j.id <> ALL (v_skip)
             AND (j.serial_key IS NULL OR NOT EXISTS (
-                    SELECT 1 FROM public.jobs l WHERE l.active_lane = j.serial_key)
+                    SELECT 1 FROM public.jobs l
+                    WHERE l.active_lane = j.serial_key AND l.id <> j.id)
                 AND NOT EXISTS (
                     SELECT 1 FROM public.jobs l
                     WHERE l.serial_key = j.serial_key AND l.ready_at IS NOT NULL
