@@ -99,8 +99,12 @@ def register(lab: Lab) -> None:
     )
     for name in (BILLING, FORM):
         _register_workflow(name)
+    hint = f"Open {lab.provider}/effects and look for {{provider_key}} or {{handle}}: it counts."
     for name, (kind, config) in _providers(lab).items():
-        _expect(save_provider(**WHO, **TIMES, **kind, name=name, lookup_config=config))
+        profile = {"check": [hint]}
+        _expect(
+            save_provider(**WHO, **TIMES, **kind, name=name, lookup_config=config, profile=profile)
+        )
     for effect in EFFECTS.values():
         _register_effect(effect)
     _expect(set_policy(**WHO, name="demo", value=True))
