@@ -68,6 +68,21 @@ def test_who_waited_answers_what_is_true_by_then(
             assert 0 < event["lock_wait_ms"] < event["duration_ms"], event
 
 
+def test_the_time_somebody_waited_is_on_record(world: World, connect: Connect) -> None:
+    """All of it, beside how long the whole took: a slow operation and a busy row look different."""
+    mine = workflow(**marked(world.shop).mine)
+    holder = connect("owner")
+    with ThreadPoolExecutor(1) as pool:
+        with holder.transaction():
+            holder.execute("SELECT FROM jobs FOR UPDATE")
+            waiting = pool.submit(world.run, "complete_job", **mine, result=1)
+            assert someone_waits(holder, waiting), waiting.result()
+            holder.execute("SELECT pg_sleep(0.3)")
+        assert waiting.result(PATIENCE).outcome == "won"
+    (event,) = world.shop.rows("audit_events", op="complete_job")
+    assert 300 <= event["lock_wait_ms"] < event["duration_ms"], event
+
+
 @pytest.mark.parametrize("how", ["heartbeat", "claim", "tick", "batch"])
 def test_a_lease_begins_when_its_row_is_locked(how: str, world: World, connect: Connect) -> None:
     """Time spent waiting is not taken from it."""
