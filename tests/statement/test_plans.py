@@ -106,7 +106,7 @@ def test_the_next_job_is_found_by_its_time(
     found = scans(app_sql, operation, workflow=bench.WORKFLOW)
     assert "jobs_ready" in found
     assert not found.keys() & {"seq:jobs", "seq:idem"}
-    assert found["idem_pkey"] <= 2 * MOST  # the queue is not joined before it is cut
+    assert found["idem_pkey"] < 4 * MOST  # the queue is not joined before it is cut
 
 
 @pytest.mark.parametrize("operation", ["claim_next_job", "claim_next_jobs"])
