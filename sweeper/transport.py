@@ -79,7 +79,7 @@ def request(
     or plain http. Raises ProviderRejectedError where nothing may be sent at all, and
     ProviderUnavailableError, with ``sent``, where no status came back.
     """
-    target = _target(url, allow_private)
+    target = check_url(url, allow_private)
     all_headers = _headers(target, headers or {})
     wire = _PinnedBackend(Deadline(limits.seconds), allow_private)
     crash_point("http.before")
@@ -106,8 +106,8 @@ def request(
         ) from error
 
 
-def _target(url: str, allow_private: Collection[str]) -> httpx2.URL:
-    """Read the URL strictly, before anything is resolved."""
+def check_url(url: str, allow_private: Collection[str] = ()) -> httpx2.URL:
+    """Read the URL strictly, before anything is resolved; refuse what is never called."""
     try:
         target = httpx2.URL(url)
     except (httpx2.InvalidURL, TypeError, ValueError) as error:

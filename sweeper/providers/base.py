@@ -167,14 +167,19 @@ def setting[T](config: Config, name: str, kind: type[T], default: T | None = Non
 
 
 def check_settings(config: Config, known: Mapping[str, type], where: str = "") -> None:
-    """Refuse a setting nobody reads, and one of the wrong type: both would be found too late."""
+    """Refuse a setting nobody reads, one of the wrong type, and a variable that is no secret's.
+
+    All would be found too late: when something is to be sent.
+    """
     for name in config:
         place = f"{where}.{name}" if where else name
         if name not in known:
             raise ProviderRejectedError(
                 f"provider configuration: {place} is no setting; known are {', '.join(known)}"
             )
-        setting({place: config[name]}, place, known[name])
+        value: Any = setting({place: config[name]}, place, known[name])
+        if name.endswith("_env"):
+            secret_name(value)
 
 
 def timeout(config: Config) -> float:
@@ -185,11 +190,16 @@ def timeout(config: Config) -> float:
     return seconds
 
 
-def secret(name: str) -> str:
-    """Return a secret by the name of its environment variable."""
+def secret_name(name: str) -> str:
+    """Return the name of a secret's variable, or refuse one that may not be read."""
     if not name.startswith(VARIABLE_PREFIX):
         raise ProviderRejectedError(f"provider secrets are variables named {VARIABLE_PREFIX}…")
-    value = os.environ.get(name)
+    return name
+
+
+def secret(name: str) -> str:
+    """Return a secret by the name of its environment variable."""
+    value = os.environ.get(secret_name(name))
     if not value:
         raise ProviderRejectedError(f"the secret {name} is not set in this process")
     return value

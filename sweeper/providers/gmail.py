@@ -28,6 +28,7 @@ from sweeper.providers.base import (
 from sweeper.providers.http_answer import pick, read_send, text
 from sweeper.providers.http_template import call
 from sweeper.providers.mail import SEVEN_BIT, check_handle, compose
+from sweeper.transport import check_url
 
 API = "https://gmail.googleapis.com"
 
@@ -57,6 +58,7 @@ class Gmail:
         check_settings(config, SETTINGS)
         check_settings(setting(config, "oauth", dict), oauth.OAUTH, "oauth")
         setting(config, "from", str)
+        check_url(_messages(config), setting(config, "allow_private", list, []))
 
     def send(self, identity: Identity, payload: bytes, config: Config) -> SendResult:
         """Send the message; a second call would be a second mail."""

@@ -9,7 +9,15 @@ sends none: then the key travels in the body (``add``) or in the address, or not
 from collections.abc import Mapping
 
 from sweeper.providers import oauth
-from sweeper.providers.base import Config, Identity, LookUp, SendResult, check_settings, setting
+from sweeper.providers.base import (
+    Config,
+    Identity,
+    LookUp,
+    SendResult,
+    check_settings,
+    secret_name,
+    setting,
+)
 from sweeper.providers.http_answer import READS_LOOK_UP, READS_SEND, read_look_up, read_send
 from sweeper.providers.http_template import (
     REQUEST,
@@ -19,6 +27,7 @@ from sweeper.providers.http_template import (
     render,
 )
 from sweeper.providers.template import fill
+from sweeper.transport import check_url
 
 SETTINGS: Mapping[str, type] = {
     "send": dict,
@@ -44,6 +53,7 @@ class HttpKey:
     def check(self, config: Config) -> None:
         """Refuse what this driver does not know, and templates that cannot be filled."""
         check_settings(config, SETTINGS)
+        allowed = setting(config, "allow_private", list, [])
         if "oauth" in config:
             check_settings(setting(config, "oauth", dict), oauth.OAUTH, "oauth")
         if "send" in config:
@@ -51,13 +61,13 @@ class HttpKey:
             check_settings(section, SEND, "send")
             encode_payload(b"{}", section, SAMPLE)
             fill(setting(section, "key", str, ""), SAMPLE)
-            render(section, SAMPLE, method="POST", read_secret=str)
+            check_url(render(section, SAMPLE, method="POST", read_secret=secret_name).url, allowed)
         if "look_up" in config:
             section = setting(config, "look_up", dict)
             check_settings(section, LOOK_UP, "look_up")
             setting(section, "match", str)
             fill(setting(section, "equals", str, ""), SAMPLE)
-            render(section, SAMPLE, method="GET", read_secret=str)
+            check_url(render(section, SAMPLE, method="GET", read_secret=secret_name).url, allowed)
 
     def send(self, identity: Identity, payload: bytes, config: Config) -> SendResult:
         """Post the payload under the effect's key; repeating it is what makes a re-drive safe."""

@@ -16,10 +16,13 @@ from sweeper.providers.base import (
     SendResult,
     Sent,
     check_settings,
+    secret_name,
+    setting,
 )
 from sweeper.providers.http_answer import read_send
 from sweeper.providers.http_template import call, header_value, render
 from sweeper.providers.template import parse
+from sweeper.transport import check_url
 
 SETTINGS: Mapping[str, type] = {
     "url": str,
@@ -46,7 +49,8 @@ class N8nWebhook:
     def check(self, config: Config) -> None:
         """Refuse what this driver does not know."""
         check_settings(config, SETTINGS)
-        render(config, SAMPLE, method="POST", read_secret=str)
+        allowed = setting(config, "allow_private", list, [])
+        check_url(render(config, SAMPLE, method="POST", read_secret=secret_name).url, allowed)
 
     def send(self, identity: Identity, payload: bytes, config: Config) -> SendResult:
         """Post the stored payload, byte for byte, with the effect's identity in headers."""

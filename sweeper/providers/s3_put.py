@@ -27,7 +27,7 @@ from sweeper.providers.base import (
     timeout,
 )
 from sweeper.providers.template import fill
-from sweeper.transport import Answer, Limits, request
+from sweeper.transport import Answer, Limits, check_url, request
 
 SETTINGS: Mapping[str, type] = {
     "endpoint": str,
@@ -62,6 +62,7 @@ class S3Put:
         for name in REQUIRED:
             setting(config, name, str)
         object_name(SAMPLE, config)
+        check_url(setting(config, "endpoint", str), setting(config, "allow_private", list, []))
 
     def send(self, identity: Identity, payload: bytes, config: Config) -> SendResult:
         """Put the object; where one is there already, say whether it is this one."""

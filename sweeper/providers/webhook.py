@@ -5,10 +5,19 @@ with ``log_url`` (and ``log_headers``, ``log_items``, ``log_match``, ``log_equal
 ``log_more``) the provider is advisory with a handle, without it advisory and blind.
 """
 
-from sweeper.providers.base import Config, Identity, LookUp, SendResult, check_settings, setting
+from sweeper.providers.base import (
+    Config,
+    Identity,
+    LookUp,
+    SendResult,
+    check_settings,
+    secret_name,
+    setting,
+)
 from sweeper.providers.http_answer import READS_LOOK_UP, read_look_up, read_send
 from sweeper.providers.http_template import REQUEST, add_members, call, render
 from sweeper.providers.template import fill
+from sweeper.transport import check_url
 
 # How the log of a receiver looks where the configuration does not say otherwise.
 LOG_DEFAULTS = {
@@ -44,12 +53,13 @@ class Webhook:
         """Refuse what this driver does not know, and templates that cannot be filled."""
         check_settings(config, SETTINGS)
         add_members(b"{}", setting(config, "add", dict, {}), SAMPLE)
-        render(config, SAMPLE, method="POST", read_secret=str)
+        allowed = setting(config, "allow_private", list, [])
+        check_url(render(config, SAMPLE, method="POST", read_secret=secret_name).url, allowed)
         if self.can_look_up(config):
             section = _log_section(config)
             setting(section, "match", str)
             fill(setting(section, "equals", str), SAMPLE)
-            render(section, SAMPLE, method="GET", read_secret=str)
+            check_url(render(section, SAMPLE, method="GET", read_secret=secret_name).url, allowed)
 
     def send(self, identity: Identity, payload: bytes, config: Config) -> SendResult:
         """Post the payload; a second call would be a second effect."""

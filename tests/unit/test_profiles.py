@@ -144,6 +144,23 @@ def test_a_misshapen_profile_is_named_by_its_place(data: dict[str, Any], complai
         (changed(driver="nobody"), "there is no driver 'nobody'"),
         (changed(config={"send": {"uri": "x"}}), "send.uri is no setting"),
         (changed(config={"send": {"url": "https://{nobody}/"}}), "unknown placeholder"),
+        (changed(config={"send": {"url": "http://api.test/"}}), "plain http only if allow_private"),
+        (changed(config={"send": {"url": "mailto:x"}}), "only http and https"),
+        (
+            changed(
+                config={"send": {"url": "https://a.test/", "headers": {"X": "{env:DATABASE_URL}"}}}
+            ),
+            "provider secrets are variables named LANDED_SECRET_",
+        ),
+        (
+            changed(
+                config={
+                    "send": {"url": "https://a.test/"},
+                    "oauth": {"client_secret_env": "SECRET_KEY"},
+                }
+            ),
+            "provider secrets are variables named LANDED_SECRET_",
+        ),
         (changed(check=["${place} {secret}"]), "unknown placeholder {secret}"),
         (
             changed(key={"in": "header", "name": "Idempotency-Key"}),
