@@ -1,4 +1,4 @@
-"""Where a request ends and when its reply is complete, on the wire of PostgreSQL and of HTTP.
+"""Where a request ends and when its reply is complete: on the wire of PostgreSQL, SMTP and HTTP.
 
 Lives here: reading bytes that pass by. Must not live here: sockets, and what is done with the bytes
 (tcp_relay.py). Nothing is checked for sense: what cannot be read is passed on as it is.
@@ -111,6 +111,46 @@ class _Messages:
             start = end
         self._rest = self._rest[start:]
         return found
+
+
+# -- SMTP --------------------------------------------------------------------------------------
+
+
+class Smtp:
+    """SMTP in the clear: a command is a line, a mail ends with a dot, a reply with "code space".
+
+    The server's greeting is exempt. After STARTTLS nothing can be read any more.
+    """
+
+    def __init__(self) -> None:
+        """Begin before the greeting."""
+        self._asked = self._reply = b""
+        self._in_mail = False
+        self.exempt = True
+        self.status = ""
+
+    def opening(self, data: bytes) -> tuple[bytes, bytes]:
+        """Pass everything: it is the server who begins."""
+        return b"", data
+
+    def asked(self, data: bytes) -> bool:
+        """See whether the line, or the mail, is whole."""
+        self._asked += data
+        if self._in_mail:
+            return (LINE_END + self._asked).endswith(LINE_END + b"." + LINE_END)
+        return self._asked.endswith(LINE_END)
+
+    def answered(self, data: bytes) -> bool:
+        """See whether the last line of the reply is there."""
+        self._reply += data
+        *_, last, rest = [b"", *self._reply.split(LINE_END)]
+        if rest or not last[:3].isdigit() or last[3:4] == b"-":
+            return False
+        self.status = last[:3].decode("latin-1")
+        self._in_mail = self.status == "354"
+        self._asked = self._reply = b""
+        self.exempt = False
+        return True
 
 
 # -- HTTP --------------------------------------------------------------------------------------

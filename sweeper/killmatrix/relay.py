@@ -62,7 +62,7 @@ class Relay(LoopbackServer):
         upstream: str,
         *,
         mode: Mode = Mode.FORWARD_AND_RESPOND,
-        log: Path | None = None,
+        log: Path | Journal | None = None,
         key_header: str = "Idempotency-Key",
     ) -> None:
         """Listen; the upstream is fixed for good, requests cannot choose another."""
@@ -71,7 +71,7 @@ class Relay(LoopbackServer):
             raise ValueError(f"the upstream {upstream!r} is not an http or https URL")
         self.upstream = parts
         self.key_header = key_header
-        self.journal = Journal(log)
+        self.journal = log if isinstance(log, Journal) else Journal(log)
         self._lock = threading.Lock()
         self._mode = mode
         self._exceptions: list[Mode] = []

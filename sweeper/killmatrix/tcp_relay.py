@@ -1,4 +1,4 @@
-"""A relay for whole connections: it loses PostgreSQL's answers, or HTTP's, exactly on demand.
+"""A relay for whole connections: it loses answers of PostgreSQL, SMTP or HTTP exactly on demand.
 
 Killing a server at random never hits the moment that matters: the statement is committed and its
 answer is lost. Here that moment is a switch. The reply is always awaited to its end before anything
@@ -16,33 +16,45 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from socketserver import BaseRequestHandler
-from typing import Any, override
+from typing import Any, Self, override
 from urllib.parse import urlsplit
 
-from sweeper.killmatrix.framing import Framing, Http, Postgres
-from sweeper.killmatrix.server import Journal, LoopbackServer
+from sweeper.killmatrix.framing import Framing, Http, Postgres, Smtp
+from sweeper.killmatrix.server import Journal, LoopbackServer, Refused
 
 PIECE = 65_536
+HANG_SECONDS = 60  # longer than anybody waits
 UPSTREAM_SECONDS = 60  # how long a reply is awaited before a connection counts as dead
 MOST_ARMED = 1_000
 PROTOCOLS: dict[str, tuple[Callable[[], Framing], int]] = {
     "postgresql": (Postgres, 5432),
+    "smtp": (Smtp, 25),
     "http": (Http, 80),
 }
 
 
 class Fault(StrEnum):
-    """What happens to an exchange."""
+    """What happens to an exchange; the words are those of the HTTP relay's modes, and one more."""
 
-    FORWARD = "forward"
-    DROP_BEFORE = "drop-before"
-    DROP_AFTER = "drop-after"
+    FORWARD = "forward-and-respond"
+    DROP_BEFORE = "fail-before-forward"
+    DROP_AFTER = "forward-then-drop"
+    HANG = "forward-then-hang"
+    TWICE = "respond-twice"
     CUT_MID_REPLY = "cut-mid-reply"
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        """Read one; "forward-then-drop-response" is the long name of DROP_AFTER."""
+        try:
+            return cls(name.strip().removesuffix("-response"))
+        except ValueError as error:
+            raise Refused(400, f"modes are {', '.join(cls)}") from error
 
     @property
     def holds_reply(self) -> bool:
         """Whether the reply is kept back until it is complete."""
-        return self in (Fault.DROP_AFTER, Fault.CUT_MID_REPLY)
+        return self not in (Fault.FORWARD, Fault.DROP_BEFORE)
 
 
 class TcpRelay(LoopbackServer):
@@ -59,9 +71,9 @@ class TcpRelay(LoopbackServer):
         *,
         mode: Fault = Fault.FORWARD,
         keep_bytes: int = 1,
-        log: Path | None = None,
+        log: Path | Journal | None = None,
     ) -> None:
-        """Listen; ``upstream`` is postgresql://host:port or http://host:port."""
+        """Listen; ``upstream`` is postgresql://, smtp:// or http://, a host and a port."""
         parts = urlsplit(upstream)
         if parts.scheme not in PROTOCOLS or not parts.hostname:
             known = " or ".join(f"{name}://host:port" for name in PROTOCOLS)
@@ -69,7 +81,7 @@ class TcpRelay(LoopbackServer):
         self.framing, port = PROTOCOLS[parts.scheme]
         self.upstream = (parts.hostname, parts.port or port)
         self.mode, self.keep_bytes = mode, keep_bytes
-        self.journal = Journal(log)
+        self.journal = log if isinstance(log, Journal) else Journal(log)
         self._armed: deque[tuple[Fault, bytes]] = deque(maxlen=MOST_ARMED)
         self._lock = threading.Lock()
         last = self.journal.entries[-1]["id"] if self.journal.entries else 0
@@ -181,10 +193,15 @@ class _Connection(BaseRequestHandler):
             return True
         if exchange.fault is Fault.CUT_MID_REPLY:
             exchange.passed_bytes = max(min(self.server.keep_bytes, len(exchange.held) - 1), 0)
+        if exchange.fault is Fault.TWICE:
+            exchange.passed_bytes = len(exchange.held)
         part = exchange.held[: exchange.passed_bytes]
         self._close_exchange(answered=complete)
-        self.request.sendall(part)
-        return False
+        if exchange.fault is Fault.HANG:
+            self.request.settimeout(HANG_SECONDS)
+            self.request.recv(1)  # nothing is said until the caller leaves, or asks on
+        self.request.sendall(part * 2 if exchange.fault is Fault.TWICE else part)
+        return exchange.fault is Fault.TWICE and bool(data)
 
     def _close_exchange(self, *, answered: bool) -> None:
         """Write down how the exchange ended; the next one may begin."""

@@ -77,7 +77,7 @@ def test_effects_survive_a_restart_and_the_relay_logs_them(
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["relay", "--upstream", "ftp://x"], "not an http"),
+        (["relay", "--upstream", "ftp://x"], "is not postgresql://"),
         (["relay", "--upstream", "http://127.0.0.1:1", "--mode", "hang"], "modes are"),
         (["relay", "--upstream", "http://127.0.0.1:1", "--listen", "0.0.0.0:0"], "loopback"),
         (["mock_provider", "--listen", "8902"], "not host:port"),

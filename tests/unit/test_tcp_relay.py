@@ -2,9 +2,13 @@
 
 import http.client
 import json
+import smtplib
+import socket
 import threading
+from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from email import message_from_bytes
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -12,12 +16,14 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
+from aiosmtpd.controller import Controller
 from django.conf import settings
 
 from ledger import roles
 from ledger.local import state_dir
 from sweeper.killmatrix.framing import Http, Postgres
 from sweeper.killmatrix.server import Handler, LoopbackServer, running
+from sweeper.killmatrix.sql_journal import open_log
 from sweeper.killmatrix.tcp_relay import Fault, TcpRelay
 from tests.support import database as tests_database
 from tests.support import processes
@@ -102,7 +108,7 @@ def test_http_forward_keeps_a_connection_for_many_exchanges(
     assert answers == [(201, b'{"size": 70000}'), (200, b"hello!"), (204, b""), (201, b"")]
     log = list(relay.journal.entries)
     assert [(e["connection"], e["mode"], e["answered"], e["status"]) for e in log] == [
-        (1, "forward", True, str(status)) for status, _ in answers
+        (1, "forward-and-respond", True, str(status)) for status, _ in answers
     ]
     assert upstream.count == 4
 
@@ -225,8 +231,8 @@ def test_postgresql_log_ins_are_no_exchanges(database: TcpRelay) -> None:
     with through(database) as session:
         assert session.execute("SELECT 2").fetchone() == (2,)
     assert [(e["mode"], e["answered"]) for e in database.journal.entries] == [
-        ("drop-before", False),
-        ("forward", True),
+        ("fail-before-forward", False),
+        ("forward-and-respond", True),
     ]
 
 
@@ -239,7 +245,11 @@ def test_what_is_armed_can_wait_for_one_request(database: TcpRelay) -> None:
             other.execute("SELECT 'the one'")
         session.execute("SELECT 'the one'")
     modes = [(entry["connection"], entry["mode"]) for entry in database.journal.entries]
-    assert modes == [(1, "forward"), (2, "drop-after"), (1, "forward")]
+    assert modes == [
+        (1, "forward-and-respond"),
+        (2, "forward-then-drop"),
+        (1, "forward-and-respond"),
+    ]
 
 
 @pytest.mark.parametrize("fault", [Fault.DROP_AFTER, Fault.CUT_MID_REPLY])
@@ -285,16 +295,16 @@ def test_the_command_is_armed_by_lines(tmp_path: Path) -> None:
     login = settings.DB_OWNER
     upstream = f"postgresql://{login['HOST']}:{login['PORT']}"
     log = tmp_path / "relay.jsonl"
-    command = ("tcp_relay", "--listen", "127.0.0.1:0", "--upstream", upstream, "--log", str(log))
+    command = ("relay", "--listen", "127.0.0.1:0", "--upstream", upstream, "--log", str(log))
     process = processes.manage(state_dir(), *command)
     try:
         assert process.stdin is not None
         assert process.stdout is not None
         place = urlsplit(process.stdout.readline().split()[1])
-        process.stdin.write("drop everything\ndrop-after\n")
+        process.stdin.write("drop everything\nforward-then-drop-response\n")
         process.stdin.flush()
         assert "is none of forward" in process.stdout.readline()
-        assert process.stdout.readline() == "armed drop-after\n"
+        assert process.stdout.readline() == "armed forward-then-drop-response\n"
         there = login | {"HOST": place.hostname, "PORT": str(place.port)}
         with roles.connect(there) as session, pytest.raises(psycopg.OperationalError):
             session.execute("SELECT 1")
@@ -305,7 +315,100 @@ def test_the_command_is_armed_by_lines(tmp_path: Path) -> None:
         process.kill()
         process.communicate()
     (entry,) = [json.loads(line) for line in log.read_text().splitlines()]
-    assert (entry["mode"], entry["answered"], entry["status"]) == ("drop-after", True, "I")
+    assert (entry["mode"], entry["answered"], entry["status"]) == ("forward-then-drop", True, "I")
+
+
+# -- every mode, mail, and the log -------------------------------------------------------------
+
+
+def test_a_reply_that_hangs_comes_when_nobody_listens(relay: TcpRelay, upstream: Counter) -> None:
+    """The caller gives up; the upstream has long answered, and the log says so."""
+    relay.arm(Fault.HANG)
+    host, port = relay.server_address[:2]
+    connection = http.client.HTTPConnection(str(host), int(port), timeout=0.5)
+    connection.request("GET", "/a")
+    with pytest.raises(TimeoutError):
+        connection.getresponse()
+    connection.close()
+    assert upstream.count == 1
+    (entry,) = relay.journal.entries
+    assert (entry["mode"], entry["answered"], entry["passed_bytes"]) == (Fault.HANG, True, 0)
+
+
+def test_a_reply_given_twice_reached_the_upstream_once(relay: TcpRelay, upstream: Counter) -> None:
+    """The second copy answers no request."""
+    relay.arm(Fault.TWICE)
+    with socket.create_connection(relay.server_address[:2], timeout=PATIENCE) as line:
+        line.sendall(b"GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        heard = b"".join(iter(lambda: line.recv(65_536), b""))
+    assert heard.count(b"HTTP/1.1 201") == 2
+    assert upstream.count == 1
+
+
+class Mailbox:
+    """A mail server that keeps what it took."""
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self.subjects: list[str] = []
+
+    async def take(self, _server: object, _session: object, envelope: Any) -> str:
+        """Take one mail."""
+        self.subjects.append(message_from_bytes(envelope.content)["Subject"])
+        return "250 taken"
+
+    handle_DATA = take  # noqa: N815  the name aiosmtpd calls
+
+
+@pytest.mark.parametrize(
+    ("fault", "taken"),
+    [(Fault.FORWARD, 2), (Fault.DROP_BEFORE, 1), (Fault.DROP_AFTER, 2), (Fault.CUT_MID_REPLY, 2)],
+)
+def test_a_mail_is_lost_before_or_after_it_was_taken(fault: Fault, taken: int) -> None:
+    """The relay knows commands from mails: the fate named for a mail is the mail's own."""
+    mailbox = Mailbox()
+    with ExitStack() as stack:
+        server = Controller(mailbox, hostname="127.0.0.1", port=int(processes.free_port()))
+        server.start()
+        stack.callback(server.stop)
+        relay = stack.enter_context(running(TcpRelay(LOOPBACK, f"smtp://127.0.0.1:{server.port}")))
+        relay.arm(fault, within=b"Subject: second")
+        client = smtplib.SMTP(*relay.server_address[:2], timeout=PATIENCE)
+        client.sendmail("a@x", ["b@x"], b"Subject: first\r\n\r\n.\r\nx\r\n")
+        if fault is Fault.FORWARD:
+            client.sendmail("a@x", ["b@x"], b"Subject: second\r\n\r\n")
+            client.quit()
+        else:
+            with pytest.raises(smtplib.SMTPException):
+                client.sendmail("a@x", ["b@x"], b"Subject: second\r\n\r\n")
+            client.close()
+        log = list(relay.journal.entries)
+    assert mailbox.subjects == ["first", "second"][:taken]
+    assert [entry["status"] for entry in log][:5] == ["250", "250", "250", "354", "250"]
+    assert all(entry["answered"] or entry["mode"] == Fault.DROP_BEFORE for entry in log)
+
+
+def test_a_log_in_a_table_is_there_for_the_next_relay(tmp_path: Path) -> None:
+    """Whoever reads the table sees an entry before the caller sees its answer."""
+    login = settings.DB_OWNER
+    place = f"{login['HOST']}:{login['PORT']}/{tests_database.database()}"
+    address = f"postgresql://{login['USER']}:{login['PASSWORD']}@{place}"
+    with psycopg.connect(address, autocommit=True) as reader:
+        log = open_log(address)
+        try:
+            log.add({"id": 1, "mode": "forward-and-respond"})
+            read = "SELECT entry ->> 'mode' FROM relay_acceptance"
+            assert reader.execute(read).fetchall() == [("forward-and-respond",)]
+            log.close()
+            again = open_log(address)
+            assert [entry["id"] for entry in again.entries] == [1]
+            again.close()
+        finally:
+            reader.execute("DROP TABLE relay_acceptance")
+    with pytest.raises(ValueError, match="log cannot be opened"):
+        open_log("postgresql://127.0.0.1:1/x")
+    with closing(open_log(str(tmp_path / "log"))) as log:
+        assert log.entries == deque()
 
 
 def test_messages_that_arrive_byte_by_byte_are_put_together() -> None:
