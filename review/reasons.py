@@ -17,6 +17,7 @@ REASONS: Mapping[str, str] = {
     "lookup_unavailable": "the provider could not be asked often enough",
     "look_again": "asked again later",
     "nobody_can_tell": "the provider cannot be asked",
+    "superseded_by": "a later job of its lane is done: this one would send older data after newer",
     # the ledger itself
     "key_lifetime_over": "the provider may have forgotten the key by now",
     "dead_letter_was_marked": "a retry of this dead letter could send twice",

@@ -222,6 +222,7 @@ class Held:
             attempts_left=_given(job.attempts_left),
             positive=_given(job.positive),
             error_replayed=_given(job.error_replayed),
+            superseded=job.superseded_by is not None,
             can_look_up=driver is not None and driver.can_look_up(config),
             settled=_given(job.settled),
             absent=_given(job.absent),

@@ -917,6 +917,11 @@ class Migration(migrations.Migration):
                         name="jobs_lane_order",
                     ),
                     models.Index(
+                        condition=models.Q(("serial_key__isnull", False), ("state", "done")),
+                        fields=["serial_key", "created_at"],
+                        name="jobs_lane_done",
+                    ),
+                    models.Index(
                         condition=models.Q(("waiting_since__isnull", False)),
                         fields=["waiting_since", "id"],
                         name="jobs_waiting",

@@ -198,6 +198,7 @@ class Migration(migrations.Migration):
         InstallFunction("start_run", "0003_start_run.sql"),
         InstallFunction("store_body", "0003_store_body.sql"),
         InstallFunction("stored_result", "0003_stored_result.sql"),
+        InstallFunction("superseded_by", "0003_superseded_by.sql"),
         InstallFunction("sweep_facts", "0003_sweep_facts.sql"),
         InstallFunction("take_expired_jobs", "0003_take_expired_jobs.sql"),
         InstallFunction("take_outbox", "0003_take_outbox.sql"),

@@ -136,6 +136,11 @@ class Job(GuardedModel):
                 name="jobs_lane_order",
             ),
             models.Index(
+                fields=["serial_key", "created_at"],
+                condition=Q(serial_key__isnull=False, state="done"),
+                name="jobs_lane_done",
+            ),
+            models.Index(
                 fields=["waiting_since", "id"],
                 condition=Q(waiting_since__isnull=False),
                 name="jobs_waiting",

@@ -89,6 +89,7 @@ class ExpiredJob(Answer):
     error_replayed: bool | None
     absent: bool | None
     lookups_exhausted: bool | None
+    superseded_by: str | None
     lookups: int | None
     lookup_errors: int | None
     send_no: int | None

@@ -120,7 +120,8 @@ def _with_offers(
         places(conflict, around, built.fields, proposal, now, blind=blind, own=own),
         closed(conflict, decided),
     )
-    return replace(built, offers=offers, needs=_needs(offers, around, now))
+    needs, risk = _needs(offers, around, now)
+    return replace(built, offers=offers, needs=needs, risk=risk or built.risk)
 
 
 def _facts(conflict: Conflict, around: Around, now: datetime) -> list[Fact]:
@@ -150,12 +151,22 @@ def _revision_seen(conflict: Conflict, around: Around) -> str:
     return "" if conflict.external else conflict.version_found or ""
 
 
-def _needs(offers: list[Offer], around: Around, now: datetime) -> frozenset[str]:
-    """Return what the form has to ask for; a repeat the provider refuses needs no tick."""
-    needs = set(needs_of(offers))
-    if around.job and sends.may_redrive(around.job, around.provider, now):
-        needs.discard(RISK)
-    return frozenset(needs)
+def _needs(offers: list[Offer], around: Around, now: datetime) -> tuple[frozenset[str], str]:
+    """Return what the form has to ask for, and what its tick accepts where that is not the usual.
+
+    A repeat the provider refuses needs no tick, unless it brings older data after newer.
+    """
+    needs, job, risk = set(needs_of(offers)), around.job, ""
+    if job is None:
+        return frozenset(needs), risk
+    if sends.overtaken_by(job):
+        risk = "that older data is sent after newer"
+    if sends.may_redrive(job, around.provider, now):
+        if not risk:
+            needs.discard(RISK)
+    elif risk:
+        risk = "a possible second send, and " + risk
+    return frozenset(needs), risk
 
 
 def _story_facts(conflict: Conflict, around: Around, owned: reading.Owners) -> dict[str, Any]:

@@ -83,10 +83,12 @@ def detail_facts(detail: Mapping[str, Any]) -> list[Fact]:
     allowed = detail.get("allowed")
     moves = [move for move in allowed if isinstance(move, str)] if isinstance(allowed, list) else []
     hint, reason = detail.get("hint"), detail.get("reason")
+    later = detail.get("superseded_by")
     facts = [
         Fact("Allowed from there", listed([shown(move, 40) for move in moves], most=8)),
         Fact("The table says", shown(hint, 300) if isinstance(hint, str) else ""),
         Fact("In review because", shown(in_words(reason), 200) if isinstance(reason, str) else ""),
+        Fact("Overtaken by job", shown(later, 80) if isinstance(later, str) else "", mono=True),
     ]
     return [fact for fact in facts if fact.value]
 

@@ -219,6 +219,8 @@ class ItemPage:
     four: Mapping[str, str] = field(default_factory=dict)
     offers: Sequence[Offer] = ()
     needs: frozenset[str] = frozenset()
+    # What the tick of a resend accepts.
+    risk: str = "a possible second send"
     inputs: Mapping[str, str] = field(default_factory=dict)
     lock_version: int | None = None
     revision_seen: str = ""

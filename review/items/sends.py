@@ -134,18 +134,40 @@ def may_redrive(job: Job, provider: Provider | None, now: datetime) -> bool:
     return now < job.first_marked_at + life
 
 
+def overtaken_by(job: Job) -> Job | None:
+    """Return what ledger.superseded_by names: the newest later job of the lane that is done."""
+    if job.serial_key is None:
+        return None
+    lane = Job.objects.filter(serial_key=job.serial_key, state="done")
+    later = lane.filter(created_at__gt=job.created_at).order_by("-created_at")
+    return later.only("id", "idem_key", "done_at", "serial_key").first()
+
+
+def overtaken_words(later: Job | None) -> str:
+    """Say that sending now brings older data after newer, and what was done since."""
+    if later is None:
+        return ""
+    at = f" at {later.done_at:%Y-%m-%d %H:%M} UTC" if later.done_at else ""
+    return (
+        f"{shown(later.idem_key, 60)} of the same lane came later and was done{at}: this one holds "
+        "older data. "
+    )
+
+
 def resend_words(job: Job, provider: Provider | None, now: datetime, undo_seconds: int) -> str:
     """Say what a resend does at the provider, and how many effects may be there afterwards."""
     name = shown(job.provider, 60)
     undo = f"Undo for {undo_seconds} s."
+    older = overtaken_words(overtaken_by(job))
     if may_redrive(job, provider, now):
         return (
-            f"Same key, same content; {name} refuses a repeat. Expected there afterwards: 1. {undo}"
+            f"{older}Same key, same content; {name} refuses a repeat. "
+            f"Expected there afterwards: 1. {undo}"
         )
     marked = job.first_marked_at is not None
     count = "1 or 2" if marked else "1"
     return (
-        f"Same key, same content; {name} may take it twice. "
+        f"{older}Same key, same content; {name} may take it twice. "
         f"Expected there afterwards: {count}. {undo}"
     )
 

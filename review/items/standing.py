@@ -91,7 +91,14 @@ def _has_event(row: FailedJob) -> bool:
     return FailedJob.objects.filter(pk=row.pk, event__isnull=False).exists()
 
 
-_JOB_FACTS = ("state", "provider", "first_marked_at", "lease_seconds")
+_JOB_FACTS = (
+    "state",
+    "provider",
+    "first_marked_at",
+    "lease_seconds",
+    "serial_key",
+    "created_at",
+)
 
 
 def _resend_words(row: FailedJob, job: Job | None, now: datetime) -> str:
@@ -99,6 +106,8 @@ def _resend_words(row: FailedJob, job: Job | None, now: datetime) -> str:
         return "Enters the event under its key; if it was done before, nothing is sent again."
     provider = Provider.objects.filter(pk=job.provider).first()
     name = shown(job.provider, 60)
+    if older := sends.overtaken_words(sends.overtaken_by(job)):
+        return f"Sends nothing now: {older}It becomes a question, to be decided by what is known."
     if job.first_marked_at is None:
         return (
             f"Queues the job again, same key, same content. It was never marked as sent to {name}."

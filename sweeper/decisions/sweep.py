@@ -37,8 +37,9 @@ class Facts:
     longer remembers the key counts as advisory. ``may_retake`` says that sending is safe by
     construction: unmarked where no send can bypass the mark, marked where the key is still
     enforced. ``positive`` is evidence good enough for a machine, ``absent`` a look-up that found
-    nothing after the settle window. ``looked`` says that this hold has already asked the provider,
-    or may not: a row is looked up at most once per hold, whatever the answer was.
+    nothing after the settle window, ``superseded`` that a later job of the same lane is done.
+    ``looked`` says that this hold has already asked the provider, or may not: a row is looked up at
+    most once per hold, whatever the answer was.
     """
 
     recovery_class: ProviderClass
@@ -47,6 +48,7 @@ class Facts:
     attempts_left: bool = True
     positive: bool = False
     error_replayed: bool = False
+    superseded: bool = False
     can_look_up: bool = False
     looked: bool = False
     settled: bool = False
@@ -91,6 +93,8 @@ TABLE: tuple[Rule, ...] = (
     # any job
     Rule(lambda f: f.positive, Action.DONE, "landed"),
     Rule(lambda f: f.error_replayed, Action.REVIEW, "error_replayed"),
+    # a later job of the lane is done: what is older is not sent after it without a person
+    Rule(lambda f: not f.marked and f.superseded, Action.REVIEW, "superseded_by"),
     # not marked: no settle window, no look-up; without attempts left the ledger buries it
     Rule(lambda f: not f.marked and f.may_retake, Action.REQUEUE, "not_sent"),
     Rule(lambda f: not f.marked, Action.REVIEW, "unmarked_may_have_sent"),
@@ -100,6 +104,7 @@ TABLE: tuple[Rule, ...] = (
         Action.LOOK_UP,
         "query_by_reference",
     ),
+    Rule(lambda f: f.forced_unique and f.superseded, Action.REVIEW, "superseded_by"),
     Rule(lambda f: f.forced_unique and f.attempts_left, Action.REQUEUE, "same_key_again"),
     Rule(lambda f: f.forced_unique, Action.REVIEW, "attempts_exhausted"),
     # advisory with a handle: search; absence counts only after the settle window; never sent again

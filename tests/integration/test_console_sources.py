@@ -16,7 +16,7 @@ from review.sources import SOURCES
 from tests.support import desk, losses, waiting
 from tests.support.database import Connect
 from tests.support.doors import open_door
-from tests.support.factories import Shop
+from tests.support.factories import Shop, overtake
 
 DECISIONS = [(source, each) for source, kind in SOURCES.items() for each in kind.decisions]
 NAMES = [f"{source}-{each.decision}" for source, each in DECISIONS]
@@ -162,6 +162,30 @@ def test_a_dead_letter_that_may_have_been_sent_is_never_sent_by_a_resend(shop, o
     conflict = Conflict.objects.get(job_id=letter.job_id, state="open")
     assert item_url("conflict", conflict.id) in answer.text
     assert Job.objects.get(pk=letter.job_id).state == "review"
+
+
+def test_what_a_later_job_overtook_is_sent_by_nobody_who_does_not_know_it(shop, olga):
+    """The letter becomes a question; its page says what came later, and asks for a tick."""
+    item_id = waiting.dead_letter(shop)
+    letter = FailedJob.objects.get(pk=item_id)
+    overtake(shop, letter.job_id)
+    page = olga.get(item_url("failed_job", item_id)).text
+    assert "charge:later of the same lane came later and was done at" in page
+    decide(olga, "failed_job", item_id, "resend")
+    conflict = Conflict.objects.get(job_id=letter.job_id, state="open")
+    asked = olga.get(item_url("conflict", conflict.id)).text
+    for words in (
+        "a later job of its lane is done",
+        "charge:later of the same lane came later and was done at",
+        "I accept that older data is sent after newer",
+    ):
+        assert words in asked
+    address = f"{item_url('conflict', conflict.id)}resend/"
+    form = {"decision": "resend", "lock_version": conflict.lock_version, "reason": "both count"}
+    olga.post(address, form)
+    assert Job.objects.get(pk=letter.job_id).state == "review"
+    olga.post(address, form | {"risk_acknowledged": "yes"})
+    assert Job.objects.get(pk=letter.job_id).state == "queued"
 
 
 def test_a_dead_letter_of_an_event_enters_it(shop, olga):

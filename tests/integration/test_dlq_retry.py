@@ -10,7 +10,7 @@ from ledger.models import FailedJob, Job, Liveness
 from ledger.operations.failed_jobs import retry_failed_job
 from sweeper import dead_letters
 from tests.support.doors import PythonDoor
-from tests.support.factories import BLIND, FORCED, HANDLE, Shop, completed
+from tests.support.factories import BLIND, FORCED, HANDLE, Shop, completed, overtake
 from tests.support.letters import exhaust, letter_of, of_a_job, of_an_event, of_nothing, reread
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -47,6 +47,17 @@ def test_a_letter_is_tried_once_it_is_due(shop: Shop) -> None:
     assert retry() == {}
     assert (reread(shop, letter)["state"], Job.objects.get().state) == ("retrying", "queued")
     assert Liveness.objects.get(name="dlq_retry").interval_seconds == 60
+
+
+def test_older_data_is_not_sent_after_newer(shop: Shop) -> None:
+    """The schedule hands it to a person, who is told what overtook it."""
+    letter = of_a_job(shop)
+    later = overtake(shop, letter["job_id"])
+    due(shop)
+    assert retry() == {"in_review": 1}
+    (conflict,) = shop.rows("conflicts")
+    assert (conflict["kind"], conflict["detail"]["superseded_by"]) == ("unknown_send", later)
+    assert shop.run("claim_next_job").outcome == "empty"
 
 
 def test_what_waits_for_a_person_is_left_alone(shop: Shop) -> None:

@@ -23,6 +23,7 @@ from tests.support.factories import (
     make_effect,
     mark,
     marked,
+    overtake,
     swept,
 )
 
@@ -298,6 +299,16 @@ def test_the_whole_lease_fits_into_what_the_provider_remembers(shop: Shop) -> No
     age(shop, job, "first_marked_at", 86_400 - 500)
     assert shop.claim().detail["reason"] == "expired_waits_for_sweeper"
     shop.owner.execute("UPDATE jobs SET first_marked_at = first_marked_at + interval '5 minutes'")
+    assert shop.claim().outcome == "won"
+
+
+def test_what_a_later_job_of_its_lane_overtook_is_not_retaken(shop: Shop) -> None:
+    """A redelivery would send older data after newer; the sweeper asks a person."""
+    job = claimed(shop)
+    overtake(shop, job)
+    expire(shop, job)
+    assert shop.claim().detail["reason"] == "expired_waits_for_sweeper"
+    shop.owner.execute("UPDATE jobs SET serial_key = 'another' WHERE state = 'done'")
     assert shop.claim().outcome == "won"
 
 

@@ -19,6 +19,7 @@ from tests.support.factories import (
     look_up,
     make_effect,
     marked,
+    overtake,
     settle,
     sweep,
     swept,
@@ -55,10 +56,15 @@ def _replayed(shop: Shop, taken: Any) -> None:
     look_up(shop, taken, "error_replayed")
 
 
+def _overtaken(shop: Shop, taken: Any) -> None:
+    overtake(shop, taken.job_id)
+
+
 UNSAFE, NONE, SAFE = "a_second_send_is_possible", "no_positive_evidence", "safe_to_requeue"
 WINDOW, LOOK = "settle_window_open", "no_look_up_after_the_settle_window"
 LANDED, REPLAYED = "evidence_says_done", "error_was_replayed"
 SPENT, IDLE = "no_attempt_left_for_a_marked_job", "nothing_to_wait_for"
+LATER = "superseded_by_a_later_job"
 OK = None
 
 TABLE: list[tuple[str, str, Any, list[Any], dict[str, str | None]]] = [
@@ -87,6 +93,16 @@ TABLE: list[tuple[str, str, Any, list[Any], dict[str, str | None]]] = [
     ("forced, forgotten", FORCED, marked, [_forget], {"requeue": UNSAFE, "review": OK}),
     ("forced, unmarked", FORCED, claimed, [], {"review": SAFE, "wait": IDLE, "requeue": OK}),
     ("forced, unmarked, spent", FORCED, claimed, [_exhaust], {"review": SAFE, "requeue": OK}),
+    ("forced, overtaken", FORCED, marked, [_overtaken], {"requeue": LATER, "review": OK}),
+    ("forced, overtaken, found", FORCED, marked, [_overtaken, _found], {"review": LANDED}),
+    (
+        "forced, unmarked, overtaken",
+        FORCED,
+        claimed,
+        [_overtaken],
+        {"requeue": LATER, "wait": IDLE, "review": OK},
+    ),
+    ("handle, overtaken", HANDLE, marked, [_overtaken], {"requeue": UNSAFE, "review": WINDOW}),
 ]
 
 
@@ -122,6 +138,29 @@ def test_a_forgotten_key_with_a_reference_must_be_looked_up(sql_shop: Shop) -> N
     assert decide(shop, taken, "requeue").detail["why"] == UNSAFE
     _absent(shop, taken)
     assert decide(shop, taken, "review").state == "review"
+
+
+def test_a_review_says_what_overtook_it(shop: Shop) -> None:
+    """And sending it again needs a person who accepts that it is older."""
+    taken = swept(shop, claimed(shop))
+    later = overtake(shop, taken.job_id)
+    asked = decide(shop, taken, "review", reason="superseded_by")
+    (conflict,) = shop.rows("conflicts")
+    assert (asked.conflict_id, conflict["detail"]) == (
+        conflict["id"],
+        {"reason": "superseded_by", "superseded_by": later},
+    )
+    given = {
+        "actor": "anna",
+        "conflict_id": conflict["id"],
+        "lock_version": conflict["lock_version"],
+        "decision": "resend",
+        "reason": "they want both",
+    }
+    lost = shop.call("decide_conflict", **given)
+    assert (lost.outcome, lost.detail["needs"]) == ("rule_failed", "risk_acknowledged")
+    assert shop.call("decide_conflict", **given, risk_acknowledged=True).outcome == "won"
+    assert shop.job(taken.job_id)["state"] == "queued"
 
 
 # -- what a decision does ------------------------------------------------------------------------

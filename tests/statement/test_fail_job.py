@@ -21,6 +21,7 @@ from tests.support.factories import (
     in_review,
     mark,
     marked,
+    overtake,
     sweep,
     swept,
 )
@@ -85,6 +86,21 @@ def test_each_attempt_waits_longer(shop: Shop) -> None:
     shop.owner.execute("UPDATE jobs SET attempts = 2")
     won = fail(shop, job)
     assert won.run_after - shop.job(job)["updated_at"] > BACKOFF * 1.9
+
+
+@pytest.mark.parametrize("make", [claimed, marked])
+def test_what_a_later_job_of_its_lane_overtook_is_left_for_the_sweeper(
+    shop: Shop, make: Any
+) -> None:
+    """Which asks a person: queued, it would be sent after what is newer."""
+    job = make(shop)
+    overtake(shop, job)
+    won = fail(shop, job, "rejected")
+    row = shop.job(job)
+    assert (won.next, row["state"], row["first_marked_at"]) == ("left_for_sweeper", "claimed", None)
+    (taken,) = sweep(shop)
+    assert decide(shop, taken, "requeue").outcome == "rule_failed"
+    assert decide(shop, taken, "review").state == "review"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.factories import Shop, completed, order
+from tests.support.factories import Shop, buried, completed, in_review, order
 from tests.support.retention import archived, grow_old, let_jobs_grow_old
 
 
@@ -43,6 +43,23 @@ def test_what_is_still_needed_stays(sql_shop: Shop, state: str) -> None:
         if state == "reported":
             shop.run("post_failed_job", job_id=job.job_id, payload={}, error_message="x")
     assert (_purge(shop).outcome, len(shop.rows("jobs"))) == ("empty", 1)
+
+
+@pytest.mark.parametrize("make", [in_review, buried])
+def test_what_overtook_a_stopped_job_stays_with_it(sql_shop: Shop, make: Any) -> None:
+    """Or nobody would know any more that the stopped one is older."""
+    shop = sql_shop
+    stopped = make(shop)
+    archived(shop, event="later")
+    archived(shop, event="aside")
+    shop.owner.execute(
+        "UPDATE jobs SET serial_key = CASE event ->> 'id' WHEN 'aside' THEN 'aside' ELSE 'lane' END"
+    )
+    let_jobs_grow_old(shop)
+    assert _purge(shop).n == 1
+    assert {row["event"]["id"] for row in shop.rows("jobs")} == {1, "later"}
+    shop.owner.execute("DELETE FROM jobs WHERE id = %s", [stopped.job_id])
+    assert _purge(shop).n == 1
 
 
 def test_only_as_many_as_asked(sql_shop: Shop) -> None:

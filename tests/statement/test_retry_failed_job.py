@@ -241,6 +241,42 @@ def test_a_marked_dead_job_is_never_sent_again_but_asked_about(shop: Shop, effec
     assert (after["state"], after["reason"]) == ("resolved", "moved to review")
 
 
+def test_what_a_later_job_of_its_lane_overtook_is_asked_about(shop: Shop) -> None:
+    """Its data is older than what was sent since: nobody sends it unasked."""
+    first = enqueued(shop, event=1, serial_key="order-7")
+    enqueued(shop, event=2, serial_key="order-7")
+    shop.owner.execute("UPDATE jobs SET attempts = 99 WHERE id = %s", [first])
+    _die_again(shop, first)
+    letter = letter_of(shop, first)
+    won = shop.run("claim_next_job")
+    mine = {"job_id": won.job_id, "owner_token": won.owner_token}
+    assert shop.run("complete_job", **mine, result={}).outcome == "won"
+    answer = _retry(shop, letter)
+    (conflict,) = shop.rows("conflicts", kind="unknown_send")
+    assert (answer.outcome, answer.detail) == (
+        "in_review",
+        {"conflict_id": conflict["id"], "superseded_by": won.job_id},
+    )
+    assert conflict["detail"] == {"reason": "superseded_by", "superseded_by": won.job_id}
+    assert (shop.job(first)["state"], reread(shop, letter)["state"]) == ("review", "resolved")
+    assert shop.run("claim_next_job").outcome == "empty"
+
+
+@pytest.mark.parametrize("later", ["unfinished", "of another lane", "earlier"])
+def test_only_a_later_job_that_is_done_overtakes(sql_shop: Shop, later: str) -> None:
+    """Not one that waits, nor one of another lane, nor the one before."""
+    shop = sql_shop
+    if later == "earlier":
+        completed(shop, event=1, serial_key="order-7")
+    letter = of_a_job(shop, event=2)
+    shop.owner.execute("UPDATE jobs SET serial_key = 'order-7' WHERE state = 'dead'")
+    if later == "unfinished":
+        enqueued(shop, event=3, serial_key="order-7")
+    if later == "of another lane":
+        completed(shop, event=3, serial_key="order-8")
+    assert _retry(shop, letter).outcome == "won"
+
+
 def test_a_letter_of_a_finished_job_is_over(shop: Shop) -> None:
     """Done by somebody, or given up by a person."""
     for job, outcome in (

@@ -255,6 +255,14 @@ def look_up(shop: Shop, taken: Any, kind: str, **more: Any) -> Any:
     return shop.run("add_evidence", job_id=taken.job_id, kind=kind, source="look-up", **more)
 
 
+def overtake(shop: Shop, job: Held | str, event: Any = "later") -> str:
+    """Let a later job of the same lane be done; return its id."""
+    later = completed(shop, event=event)
+    ids = [job if isinstance(job, str) else job.job_id, later.job_id]
+    shop.owner.execute("UPDATE jobs SET serial_key = 'lane' WHERE id = ANY (%s)", [ids])
+    return later.job_id
+
+
 def settle(shop: Shop, taken: Any) -> None:
     """Let the settle window of a taken job end now."""
     shop.owner.execute(

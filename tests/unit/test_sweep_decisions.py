@@ -65,6 +65,22 @@ ROWS: list[Row] = [
         {"marked": False, "may_retake": True},
         "requeue",
     ),
+    # overtaken in its lane
+    (
+        "unmarked, and a later job of the lane is done",
+        FORCED,
+        {"marked": False, "superseded": True},
+        "review",
+    ),
+    ("marked, and a later job of the lane is done", FORCED, {"superseded": True}, "review"),
+    (
+        "it is asked by reference first, overtaken or not",
+        FORCED,
+        {"superseded": True, "can_look_up": True},
+        "look_up",
+    ),
+    ("overtaken and landed is done", FORCED, {"superseded": True, "positive": True}, "done"),
+    ("overtaken with a handle is looked up like any", HANDLE, {"superseded": True}, "look_up"),
     # forced-unique inside its key lifetime
     ("marked forced-unique gets the same key again", FORCED, {}, "requeue"),
     ("it is asked by reference first", FORCED, {"can_look_up": True}, "look_up"),
@@ -145,6 +161,7 @@ facts = st.builds(
     attempts_left=st.booleans(),
     positive=st.booleans(),
     error_replayed=st.booleans(),
+    superseded=st.booleans(),
     can_look_up=st.booleans(),
     looked=st.booleans(),
     settled=st.booleans(),
@@ -173,6 +190,13 @@ def test_a_marked_job_is_requeued_only_under_a_live_key(job: Facts) -> None:
         if job.marked:
             assert job.recovery_class is ProviderClass.FORCED_UNIQUE
             assert job.attempts_left
+
+
+@for_all_facts
+def test_nothing_overtaken_is_sent_again(job: Facts) -> None:
+    """Older data after newer is a person's decision."""
+    if job.superseded:
+        assert decide(job).action is not Action.REQUEUE
 
 
 @for_all_facts

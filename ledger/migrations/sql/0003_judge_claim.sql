@@ -26,7 +26,8 @@ BEGIN
         detail := jsonb_build_object('reason', 'claimed', 'holder', p_job.owner_name,
             'lease_expires_at', p_job.lease_expires_at);
     ELSIF p_job.state = 'claimed' THEN
-        IF ledger.may_retake(p_job) AND ledger.attempts_left(p_job) THEN
+        IF ledger.may_retake(p_job) AND ledger.attempts_left(p_job)
+            AND ledger.superseded_by(p_job) IS NULL THEN
             verdict := 'take';
             detail := '{"reclaimed": true}';
         ELSE

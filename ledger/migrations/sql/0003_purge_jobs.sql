@@ -1,4 +1,5 @@
 -- purge_jobs: drop finished jobs whose key went to the archive; the key always outlives its job.
+-- A job that overtook a stopped one of its lane stays with it: it tells why that is not sent again.
 CREATE OR REPLACE FUNCTION ledger.purge_jobs(p_arg jsonb)
 RETURNS TABLE (outcome ledger.outcome, n bigint, detail jsonb)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -21,6 +22,9 @@ BEGIN
                 WHERE c.job_id = j.id AND c.state IN ('detected', 'open'))
             AND NOT EXISTS (SELECT 1 FROM public.failed_jobs f
                 WHERE f.job_id = j.id AND f.state IN ('open', 'retrying', 'exhausted'))
+            AND NOT EXISTS (SELECT 1 FROM public.jobs e
+                WHERE e.serial_key = j.serial_key AND e.state IN ('review', 'dead')
+                    AND e.created_at < j.created_at)
         LIMIT coalesce((p_arg ->> 'limit')::integer, 500)
         FOR UPDATE SKIP LOCKED
     ), gone AS (

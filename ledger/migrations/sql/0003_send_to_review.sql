@@ -29,7 +29,8 @@ BEGIN
             'settle_until', p_job.settle_until, 'attempts', p_job.attempts,
             'send_no', p_job.send_no, 'resends', p_job.resends, 'lookups', p_job.lookups,
             'lookup_errors', p_job.lookup_errors, 'last_error', left(p_job.last_error, 2000)),
-        p_detail => jsonb_build_object('reason', p_reason))).conflict_id;
+        p_detail => jsonb_strip_nulls(jsonb_build_object(
+            'reason', p_reason, 'superseded_by', ledger.superseded_by(p_job))))).conflict_id;
     UPDATE public.jobs j SET
         state = 'review', last_close = p_close || jsonb_build_object('conflict_id', v_conflict)
     WHERE j.id = p_job.id;

@@ -19,7 +19,7 @@ BEGIN
         WHEN v_decision = 'not_landed'
             AND ledger.canonical(p_arg ->> 'statement', 'raw') IS NULL THEN 'statement'
         WHEN v_decision = 'resend' AND p_conflict.kind = 'unknown_send'
-            AND NOT ledger.may_redrive(p_job)
+            AND (NOT ledger.may_redrive(p_job) OR ledger.superseded_by(p_job) IS NOT NULL)
             AND (p_arg ->> 'risk_acknowledged')::boolean IS NOT TRUE THEN 'risk_acknowledged'
         WHEN v_decision = 'resend' AND p_conflict.kind = 'missing_key'
             AND p_arg ->> 'event' IS NULL THEN 'event'

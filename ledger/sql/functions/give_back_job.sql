@@ -1,6 +1,6 @@
 -- give_back_job: a holder lets go: back to the queue, dead, or left for the sweeper.
--- A job whose send may have happened is never queued or buried here: its lease ends now and the
--- sweeper decides.
+-- A job whose send may have happened is never queued or buried here, and one that a later job of its
+-- lane has overtaken is not queued: its lease ends now and the sweeper decides.
 CREATE OR REPLACE FUNCTION ledger.give_back_job(
     p_job public.jobs, p_to_sweeper boolean, p_clear_marks boolean, p_delay interval,
     p_error text, p_error_node text, p_close jsonb
@@ -18,6 +18,8 @@ BEGIN
     END IF;
     v_next := CASE
         WHEN p_to_sweeper THEN 'left_for_sweeper'
+        WHEN ledger.attempts_left(v_job) AND ledger.superseded_by(v_job) IS NOT NULL
+            THEN 'left_for_sweeper'
         WHEN ledger.attempts_left(v_job) THEN 'queued'
         WHEN v_job.first_marked_at IS NOT NULL THEN 'left_for_sweeper'
         ELSE 'dead'

@@ -1,6 +1,6 @@
 -- revive_letter: try a locked dead letter once more, as far as its job allows it.
--- A job that was marked and may not be re-driven goes to a person instead: never sent again here. A
--- letter without a job enters by its event. What only a person can mend waits for one who has not
+-- A job that was marked and may not be re-driven goes to a person instead: never sent again here. So
+-- does one that a later job of its lane has overtaken. A letter without a job enters by its event. What only a person can mend waits for one who has not
 -- acknowledged it; a person's own try that is refused changes nothing.
 CREATE OR REPLACE FUNCTION ledger.revive_letter(
     p_call ledger.call, p_letter public.failed_jobs, p_job public.jobs,
@@ -32,6 +32,11 @@ BEGIN
         v_conflict := ledger.send_to_review(p_call, p_job, 'dead_letter_was_marked', NULL);
         outcome := 'in_review';
         detail := jsonb_build_object('conflict_id', v_conflict);
+    ELSIF ledger.superseded_by(p_job) IS NOT NULL THEN
+        v_conflict := ledger.send_to_review(p_call, p_job, 'superseded_by', NULL);
+        outcome := 'in_review';
+        detail := jsonb_build_object(
+            'conflict_id', v_conflict, 'superseded_by', ledger.superseded_by(p_job));
     ELSE
         UPDATE public.jobs j SET
             state = 'queued', run_after = clock_timestamp(), marker_at = NULL,

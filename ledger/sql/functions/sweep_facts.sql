@@ -4,7 +4,8 @@
 CREATE OR REPLACE FUNCTION ledger.sweep_facts(
     p_job public.jobs, OUT recovery_class text, OUT marked boolean, OUT may_redrive boolean,
     OUT may_retake boolean, OUT attempts_left boolean, OUT settled boolean, OUT positive boolean,
-    OUT error_replayed boolean, OUT absent boolean, OUT lookups_exhausted boolean
+    OUT error_replayed boolean, OUT absent boolean, OUT lookups_exhausted boolean,
+    OUT superseded_by text
 )
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -16,6 +17,7 @@ BEGIN
     may_redrive := ledger.may_redrive(p_job, v_provider);
     may_retake := ledger.may_retake(p_job, v_provider);
     attempts_left := ledger.attempts_left(p_job, v_provider);
+    superseded_by := ledger.superseded_by(p_job);
     settled := p_job.settle_until IS NULL OR p_job.settle_until <= clock_timestamp();
     lookups_exhausted := p_job.lookup_errors >= coalesce(v_provider.max_lookup_errors, 1);
     SELECT

@@ -8,7 +8,7 @@ RETURNS TABLE (
     provider_ref text, recovery_class text, marked boolean,
     may_redrive boolean, may_retake boolean, attempts_left boolean, settled boolean,
     positive boolean, error_replayed boolean, absent boolean, lookups_exhausted boolean,
-    lookups integer, lookup_errors integer, send_no integer, settle_until timestamptz,
+    superseded_by text, lookups integer, lookup_errors integer, send_no integer, settle_until timestamptz,
     lease_expires_at timestamptz, owner_token uuid, detail jsonb
 )
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -62,7 +62,7 @@ BEGIN
             j.provider, p.lookup_adapter, p.lookup_config, j.provider_key, j.handle,
             j.provider_ref, f.recovery_class, f.marked, f.may_redrive,
             f.may_retake, f.attempts_left, f.settled, f.positive, f.error_replayed, f.absent,
-            f.lookups_exhausted, j.lookups, j.lookup_errors, j.send_no, j.settle_until,
+            f.lookups_exhausted, f.superseded_by, j.lookups, j.lookup_errors, j.send_no, j.settle_until,
             j.lease_expires_at, j.owner_token, detail
         FROM public.jobs j
         LEFT JOIN public.providers p ON p.name = j.provider

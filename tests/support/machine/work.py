@@ -268,6 +268,7 @@ def facts_of(row: Row, *, looked: bool = False) -> Facts:
         attempts_left=row["attempts_left"],
         positive=row["positive"],
         error_replayed=row["error_replayed"],
+        superseded=row["superseded_by"] is not None,
         can_look_up=class_ is not ProviderClass.ADVISORY_BLIND,
         looked=looked,
         settled=row["settled"],
