@@ -8,8 +8,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from tests.support.installation import Installation
 from tests.support.processes import PATIENCE, children, is_alive, living, manage, wait_until
 
 STOPS_WITHIN = 5
@@ -97,3 +99,44 @@ def test_worker_killed_while_idle_ends_the_worker(worker: subprocess.Popen[str])
             worker.wait(timeout=2 * LIMIT)
         victims = [pid for pid in _cluster(worker.pid) if pid not in first]
     assert _ended(worker) == QUEUE_DEAD
+
+
+def test_a_poisoned_schedule_row_stops_nothing(
+    worker: subprocess.Popen[str], directory: Path
+) -> None:
+    """One row that nobody can read would stop every schedule; it is put right at the next beat."""
+    installation = Installation.found(directory)
+    with installation.connect() as owner:
+        wait_until(lambda: _sweeps(owner) > 0, "the first sweep ended well")
+        owner.execute(
+            "UPDATE django_q_schedule SET args = '__import__(''os'')', cron = 'never',"
+            " schedule_type = 'C', next_run = now() - interval '1 second'"
+            " WHERE name = 'landed.seal'"
+        )
+        owner.execute(
+            "INSERT INTO django_q_schedule (func, schedule_type, repeats, args, next_run)"
+            " VALUES ('os.system', 'I', -1, '(', now() - interval '1 second')"
+        )
+        before = _sweeps(owner)
+        owner.execute("UPDATE django_q_schedule SET next_run = now() WHERE name = 'landed.sweep'")
+        wait_until(lambda: _sweeps(owner) > before, "the sweep went on")
+        strange = "SELECT 1 FROM django_q_schedule WHERE func = 'os.system'"
+        assert owner.execute(strange).fetchall() == []
+
+
+def _sweeps(owner: psycopg.Connection) -> int:
+    """Count the sweeps that ended well."""
+    released = (
+        "SELECT count(*) FROM audit_events WHERE op = 'release_sweep_lock' AND outcome = 'won'"
+        " AND key = 'tick:sweep'"
+    )
+    (row,) = owner.execute(released).fetchall()
+    return int(row[0])
+
+
+def test_a_pool_is_refused(directory: Path) -> None:
+    """The worker forks: with a pool one process would read another one's rows."""
+    process = manage(directory, "worker", DATABASE_URL="postgresql://x@127.0.0.1:1/x?pool=1")
+    said = process.communicate(timeout=PATIENCE)[0]
+    assert process.returncode == 1
+    assert "switch the database option `pool` off" in said
