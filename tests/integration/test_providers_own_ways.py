@@ -1,5 +1,7 @@
 """What is particular to a provider: stored errors, other contents, drafts, tokens, sleepers."""
 
+import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -7,7 +9,10 @@ from typing import Any
 
 import orjson
 import pytest
+from django.conf import settings
+from psycopg import sql
 
+from ledger import roles
 from sweeper.killmatrix.provider import MockProvider
 from sweeper.killmatrix.server import running
 from sweeper.providers.base import Absent, Found, Sent, Unknown
@@ -141,6 +146,31 @@ def test_a_database_is_called_in_the_clear_only_where_it_is_ours(make: Make) -> 
     refused = rig.send(security="tls")
     assert (refused.outcome, rig.count(IDENTITY)) == (Sent.REJECTED, 0)
     assert "SSL" in refused.reason
+
+
+def test_a_database_that_does_not_answer_is_cut_at_the_limit(make: Make) -> None:
+    """Somebody else's transaction holds the key: whether the insert went through, nobody knows."""
+    rig = make(postgres_rig)
+    started = time.monotonic()
+    with roles.connect(settings.DB_OWNER) as other, other.transaction(force_rollback=True):
+        table = sql.Identifier(*rig.config["table"].split("."))
+        other.execute(
+            sql.SQL("INSERT INTO {} (landed_key) VALUES (%s)").format(table),
+            [IDENTITY.provider_key],
+        )
+        blocked = rig.send(timeout_seconds=0.5)
+    assert blocked.outcome is Sent.UNKNOWN
+    assert time.monotonic() - started < 4
+
+
+def test_a_server_that_never_speaks_was_sent_nothing(make: Make) -> None:
+    """It accepts and stays silent: no statement left, so that is a proof."""
+    rig = make(postgres_rig)
+    started = time.monotonic()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        refused = rig.send(port=listener.getsockname()[1], timeout_seconds=0.5)
+    assert (refused.outcome, rig.count(IDENTITY)) == (Sent.REJECTED, 0)
+    assert time.monotonic() - started < 5
 
 
 # -- a store of objects ----------------------------------------------------------------------------
