@@ -1,7 +1,8 @@
 -- check_argument: NULL when the argument fits the specification, else the path and what to do.
 -- Guards: nothing inside an argument object ever raises. A specification maps a member to
 -- text, prose, bytes, uuid, time, bool, object, array, id, int:LOW..HIGH, enum:a|b or any; "!" makes
--- it required. A text is short enough to stand in an index with two others, a prose is not.
+-- it required. A text is short enough to stand in an index with two others, a prose is not. What nests
+-- deeper than can be shown, compared or resent with confidence is refused, as over HTTP.
 -- Every call comes by here, so the way of an argument that fits runs no query.
 CREATE OR REPLACE FUNCTION ledger.check_argument(p_arg jsonb, p_spec jsonb)
 RETURNS jsonb LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -51,6 +52,12 @@ BEGIN
         IF v_ok IS NOT TRUE THEN
             v_fault := jsonb_build_object('path', v_name, 'hint', format(
                 '"%s" must be %s', v_name, ledger.describe_type(v_type)));
+            EXIT;
+        END IF;
+        -- An array holds arguments of their own, which are looked at one by one.
+        IF v_is IN ('object', 'array') AND v_type <> 'array' AND ledger.is_deep(v_value) THEN
+            v_fault := jsonb_build_object('path', v_name,
+                'hint', 'nested deeper than 100 levels; flatten it');
             EXIT;
         END IF;
     END LOOP;

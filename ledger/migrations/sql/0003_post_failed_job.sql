@@ -1,14 +1,14 @@
 -- post_failed_job: an error branch records what failed, before it answers anybody.
 -- An item of n8n's Error Trigger is accepted as it is. The same living failure again is replay.
 -- Nothing is refused for its content: payloads over the cap keep size, hash and a pointer, and what
--- is no storable JSON arrives as raw_base64 with parse_error. A job or an effect can be named by its
+-- is no storable JSON arrives as raw_base64 with parse_error; what nests too deep is kept likewise. A job or an effect can be named by its
 -- own workflow alone, because the schedule will act on it. Lock order: body, key, job, dead letter.
 CREATE OR REPLACE FUNCTION ledger.post_failed_job(p_arg jsonb)
 RETURNS TABLE (outcome ledger.outcome, failed_job_id bigint, state text, detail jsonb)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
-    v_arg jsonb := ledger.read_error_item(p_arg);
+    v_arg jsonb := ledger.keep_deep(ledger.read_error_item(p_arg));
     v_call ledger.call := ledger.admit('post_failed_job', 'workflow', v_arg, '{
         "workflow_name": "text", "item_key": "any", "job_id": "text", "effect": "text",
         "event": "any", "payload": "any", "payload_text": "bytes", "error_message": "any",

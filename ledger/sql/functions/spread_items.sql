@@ -9,12 +9,18 @@ DECLARE
     v_inline integer := (ledger.policy('result_inline_bytes') #>> '{}')::integer;
     v_outer jsonb := p_arg - '{items,payload_texts}'::text[];
     v_items jsonb := (
-        SELECT jsonb_agg(CASE jsonb_typeof(e.value) WHEN 'object' THEN e.value || v_outer || CASE
-                WHEN jsonb_typeof(p_arg -> 'payload_texts' -> (e.ordinality - 1)::integer) = 'string'
-                THEN jsonb_build_object('payload_text',
-                    p_arg -> 'payload_texts' -> (e.ordinality - 1)::integer) ELSE '{}' END
-            ELSE e.value END ORDER BY e.ordinality)
-        FROM jsonb_array_elements(p_arg -> 'items') WITH ORDINALITY e);
+        SELECT jsonb_agg(CASE p_by WHEN 'post'
+            THEN ledger.keep_deep(ledger.read_error_item(i.arg)) ELSE i.arg END ORDER BY i.n)
+        FROM (
+            SELECT e.ordinality AS n, CASE jsonb_typeof(e.value)
+                WHEN 'object' THEN e.value || v_outer || CASE
+                    WHEN jsonb_typeof(p_arg -> 'payload_texts' -> (e.ordinality - 1)::integer)
+                        = 'string'
+                    THEN jsonb_build_object('payload_text',
+                        p_arg -> 'payload_texts' -> (e.ordinality - 1)::integer) ELSE '{}' END
+                ELSE e.value END AS arg
+            FROM jsonb_array_elements(p_arg -> 'items') WITH ORDINALITY e
+        ) i);
 BEGIN
     INSERT INTO public.payload_bodies (sha256, body, parse_error)
     SELECT DISTINCT ON (sha256(b.body)) sha256(b.body), b.body, b.parse_error
@@ -24,8 +30,8 @@ BEGIN
             WHEN jsonb_typeof(e) <> 'object' THEN NULL
             WHEN p_by = 'complete' AND octet_length((e -> 'result')::text) > v_inline
                 THEN ledger.body_bytes(e -> 'result', NULL)
-            WHEN p_by = 'post' THEN ledger.letter_bytes(ledger.read_error_item(e))
-            WHEN p_by IN ('claim', 'enqueue')
+            WHEN p_by = 'post' THEN ledger.letter_bytes(e)
+            WHEN p_by IN ('claim', 'enqueue') AND NOT ledger.is_deep(e -> 'payload')
                 THEN ledger.body_bytes(e -> 'payload', e ->> 'payload_text')
         END AS body,
         CASE WHEN p_by = 'post' AND ledger.is_base64(e ->> 'raw_base64')
@@ -48,7 +54,7 @@ BEGIN
                               WHERE j.id = g.arg ->> 'job_id')
                     END AS key,
                     CASE WHEN p_by = 'post' THEN coalesce(g.arg ->> 'job_id', encode(sha256(
-                            ledger.letter_bytes(ledger.read_error_item(g.arg))), 'hex')
+                            ledger.letter_bytes(g.arg)), 'hex')
                             || coalesce(g.arg ->> 'workflow_name', ''))
                         ELSE ledger.hash(jsonb_build_array(
                             g.arg -> 'effect', g.arg -> 'payload', g.arg -> 'event'))
