@@ -10,6 +10,7 @@ from django.core.management import CommandError
 
 from ledger.models import AllowedTransition, RecordHistory, Target
 from ledger.operations.records import read_record
+from tests.support.database import Connect
 from tests.support.targets import WORKFLOW, deploy, register, table, write
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,6 +33,23 @@ def test_rows_that_were_there_start_at_version_one(owner: psycopg.Connection) ->
     assert (lost.outcome, lost.conflict_state) == ("stale_version", "detected")
     plans = RecordHistory.objects.order_by("revision").values_list("row_data__plan", "changed")
     assert list(plans) == [("basic", ["id", "note", "plan", "status"]), ("pro", ["plan"])]
+
+
+def test_nobody_but_its_owner_writes_the_table_itself(
+    owner: psycopg.Connection, connect: Connect
+) -> None:
+    """Workflows reach their fields through the operation alone, also where they own them."""
+    register()
+    deploy("plan")
+    for role in ("n8n", "articles", "app"):
+        for statement in (
+            "UPDATE crm.customers SET plan = 'pro'",
+            "INSERT INTO crm.customers (id) VALUES (9)",
+            "DELETE FROM crm.customers",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connect(role).execute(statement)
+    assert write(1, "a", plan="team").outcome == "won"
 
 
 def test_repeating_it_changes_nothing(owner: psycopg.Connection) -> None:

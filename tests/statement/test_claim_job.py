@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
+import psycopg
 import pytest
 
 from tests.support.factories import (
@@ -23,9 +24,11 @@ from tests.support.factories import (
     make_effect,
     mark,
     marked,
+    order,
     overtake,
     swept,
 )
+from tests.support.tables import Tables
 
 # -- the winning side ----------------------------------------------------------------------------
 
@@ -133,6 +136,19 @@ def test_a_row_the_sweeper_holds_is_held(shop: Shop) -> None:
     swept(shop, marked(shop))
     lost = shop.claim()
     assert (lost.outcome, lost.detail["reason"]) == ("held_by_other", "sweeping")
+
+
+def test_a_key_without_its_job_is_no_claim(sql_shop: Shop) -> None:
+    """The insert of the key is the claim, and goes with the job that could not be stored."""
+    before = Tables(sql_shop.owner).rows()
+    sql_shop.owner.execute("ALTER TABLE jobs ADD CONSTRAINT closed CHECK (id IS NULL) NOT VALID")
+    try:
+        with pytest.raises(psycopg.errors.CheckViolation, match="closed"):
+            sql_shop.run("claim_job", **order())
+    finally:
+        sql_shop.owner.execute("ALTER TABLE jobs DROP CONSTRAINT closed")
+    assert Tables(sql_shop.owner).rows() == before
+    assert sql_shop.claim().outcome == "won"
 
 
 def test_a_key_whose_job_is_gone_goes_to_a_person_with_its_event(shop: Shop) -> None:

@@ -54,6 +54,18 @@ def test_an_item_without_a_key_is_parked_once_with_all_it_carried(
     assert [shop.rows(table) for table in NOTHING] == [[], [], []]
 
 
+@pytest.mark.parametrize("canon", ["raw", "lower", "email", "phone"])
+@pytest.mark.parametrize("blank", [" ", "\u00a0\u200b", "NULL"])
+def test_what_is_blank_in_its_canonical_form_claims_nothing(
+    sql_shop: Shop, canon: str, blank: str
+) -> None:
+    """Else all items without an address were one item."""
+    make_effect(sql_shop.owner, "invite", fields=["to"], canon=[canon])
+    lost = sql_shop.call("claim_job", effect="invite", event={"to": blank}, payload=PAYLOAD)
+    assert (lost.outcome, lost.detail["path"]) == ("missing_key", "event.to")
+    assert [sql_shop.rows(table) for table in NOTHING] == [[], [], []]
+
+
 def test_parking_the_same_item_at_once_makes_one_row(racing_shop: Shop) -> None:
     """Eight callers, one conflict, one announcement."""
     shop, argument = racing_shop, {"effect": FORCED, "event": {}, "payload": PAYLOAD}

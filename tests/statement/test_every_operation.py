@@ -130,6 +130,27 @@ def test_an_argument_that_is_no_object_is_refused_with_what_to_write(
 
 
 @pytest.mark.parametrize("operation", [name for name in OPERATIONS if OPERATIONS[name].n8n])
+def test_an_argument_that_n8n_split_at_its_commas_leaves_nothing(
+    operation: str, sql_shop: Shop, connect: Connect
+) -> None:
+    """Parameters given as one text with commas arrive in pieces: too many, or one cut short."""
+    session, before = connect("n8n"), Tables(sql_shop.owner).rows()
+    pieces = ['{"workflow": "shop"', ' "event": {"id": 1}}']
+    name = sql.Identifier(operation)
+    for statement, given, error in (
+        ("SELECT * FROM ledger.{}(%s, %s)", pieces, psycopg.errors.UndefinedFunction),
+        (
+            "SELECT * FROM ledger.{}(%s::jsonb)",
+            pieces[:1],
+            psycopg.errors.InvalidTextRepresentation,
+        ),
+    ):
+        with pytest.raises(error):
+            session.execute(sql.SQL(statement).format(name), given)
+    assert Tables(sql_shop.owner).rows() == before
+
+
+@pytest.mark.parametrize("operation", [name for name in OPERATIONS if OPERATIONS[name].n8n])
 def test_only_a_registered_workflow_calls(operation: str, sql_shop: Shop) -> None:
     """Unknown, switched off, or under a name of the ledger's own: refused, and on record."""
     sql_shop.owner.execute("UPDATE workflows SET enabled = false WHERE name = %s", [OTHER])

@@ -166,6 +166,24 @@ def test_a_reported_conflict_is_never_refused_for_its_content(
     assert (again.status_code, again["Idempotency-Replayed"]) == (200, "true")
 
 
+@pytest.mark.parametrize("name", [*UNSTORABLE, "long"])
+def test_a_reported_failure_is_never_refused_for_its_content(
+    name: str, billing: Http, owner_sql: psycopg.Connection
+) -> None:
+    """An error branch reports once; what it says is kept for a person, readable or not."""
+    raw = b"x" * 5_000_000 if name == "long" else UNSTORABLE[name][0]
+    response = billing.post("/failed-jobs", raw)
+    assert response.status_code == 201, response.content
+    kept = owner_sql.execute(
+        "SELECT b.body, b.parse_error IS NOT NULL, f.payload, f.state, f.waiting_since IS NOT NULL"
+        " FROM failed_jobs f JOIN payload_bodies b ON b.sha256 = f.payload_sha256 WHERE f.id = %s",
+        [json.loads(response.content)["failed_job_id"]],
+    ).fetchall()
+    assert kept == [(raw, True, None, "open", True)]
+    again = billing.post("/failed-jobs", raw)
+    assert (again.status_code, again["Idempotency-Replayed"]) == (200, "true")
+
+
 def test_of_an_unstorable_report_the_rest_is_still_known(
     billing: Http, owner_sql: psycopg.Connection
 ) -> None:

@@ -88,6 +88,8 @@ def test_another_workflows_effect_is_refused(billing: Http) -> None:
         (["jobs"], "POST", "/jobs/claim-next", 403),
         (["work"], "POST", "/jobs/claim-next", 200),
         (["work:mail"], "POST", "/jobs/claim-next", 200),
+        (["jobs", "records"], "POST", "/conflicts/1/confirm", 403),
+        (["decide"], "POST", "/conflicts/1/confirm", 422),
     ],
 )
 def test_a_token_opens_what_its_scopes_name(

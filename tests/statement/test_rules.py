@@ -4,8 +4,10 @@ The check, the fresh read and the write share one transaction, and the locks are
 rules may be registered at all: tests/integration/test_register_rule.py.
 """
 
+import json
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
@@ -16,7 +18,9 @@ from tests.support import crm
 from tests.support.crm import SEATS, register, rule
 from tests.support.database import Connect
 from tests.support.factories import SHOP, Shop
-from tests.support.races import race_rounds
+from tests.support.processes import wait_until
+from tests.support.races import PATIENCE, race_rounds
+from tests.support.tables import Tables
 
 POOL = rule(
     "SELECT sum(c.seats) + ($2 ->> 'seats')::integer <= p.pool,"
@@ -340,6 +344,48 @@ def test_two_writers_never_share_out_more_than_there_is(racing_shop: Shop) -> No
         owner_of = {7: racing_shop.owner, 8: owner}
         rounds = race_rounds(40, grow(7), grow(8), between=reset)
         assert [sorted(answers) for answers in rounds] == [["rule_failed", "won"]] * 40
+
+
+WHERE_IT_ENDS = {
+    "before the row": "CREATE TRIGGER a_long BEFORE UPDATE ON crm.customers",
+    "after the row": "CREATE TRIGGER a_long AFTER UPDATE ON crm.customers",
+    "before the commit": "CREATE CONSTRAINT TRIGGER a_long AFTER UPDATE ON crm.customers"
+    " DEFERRABLE INITIALLY DEFERRED",
+}
+
+
+@pytest.mark.parametrize("where", WHERE_IT_ENDS)
+def test_a_session_that_is_ended_in_a_write_leaves_all_or_nothing(
+    where: str, sql_crm: Shop, connect: Connect
+) -> None:
+    """The record, its history, its key and the audit row are one change."""
+    sql_crm.owner.execute(
+        "CREATE FUNCTION crm.long() RETURNS trigger LANGUAGE plpgsql AS"
+        " 'BEGIN PERFORM pg_sleep(60); RETURN NEW; END';"
+        f"{WHERE_IT_ENDS[where]} FOR EACH ROW EXECUTE FUNCTION crm.long()"
+    )
+    before = Tables(sql_crm.owner).rows(), crm.customer(sql_crm.owner)
+    sql_crm.audit.skip()
+    writer, other = connect("n8n"), connect("n8n")
+    given = json.dumps(change("a", plan="pro") | {"workflow": SHOP})
+    with ThreadPoolExecutor(1) as pool:
+        call = pool.submit(writer.execute, "SELECT ledger.write_fields(%s::jsonb)", [given])
+        _end_once_it_sleeps(other, writer.info.backend_pid)
+        with pytest.raises(psycopg.OperationalError):
+            call.result(PATIENCE)
+    assert (Tables(sql_crm.owner).rows(), crm.customer(sql_crm.owner)) == before
+    assert sql_crm.audit.new() == []
+    sql_crm.owner.execute("DROP TRIGGER a_long ON crm.customers")
+    assert write(sql_crm, "a", plan="pro").outcome == "won"
+
+
+def _end_once_it_sleeps(session: psycopg.Connection, pid: int) -> None:
+    """End a session of the same login once it is in the trigger, and wait until it is gone."""
+    asleep = (
+        "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+        " WHERE pid = %s AND wait_event = 'PgSleep'"
+    )
+    wait_until(lambda: session.execute(asleep, [pid]).fetchone() == (True,), "it is in the trigger")
 
 
 def _wait_for_a_lock(session: psycopg.Connection) -> None:

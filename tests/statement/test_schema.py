@@ -76,6 +76,18 @@ def test_every_model_is_its_table() -> None:
     assert {model._meta.db_table for model in MODELS} >= SOURCES
 
 
+def test_a_key_is_unique_in_one_way() -> None:
+    """Its insert is the claim: a second unique index would be a second way to lose it."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_get_indexdef(indexrelid) FROM pg_index"
+            " WHERE indrelid = 'idem'::regclass AND indisunique"
+        )
+        unique = [definition for (definition,) in cursor.fetchall()]
+    assert len(unique) == 1
+    assert unique[0].endswith("USING btree (idem_key)")
+
+
 def test_every_table_has_a_model() -> None:
     """Nothing stands in the database that no code of ours knows."""
     with owner_connection() as session:

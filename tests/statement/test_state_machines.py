@@ -8,7 +8,16 @@ import pytest
 from psycopg import sql
 
 from tests.support.batches import started
-from tests.support.factories import BLIND, Shop, completed, in_review, marked, swept
+from tests.support.factories import (
+    BLIND,
+    Shop,
+    claimed,
+    completed,
+    enqueued,
+    in_review,
+    marked,
+    swept,
+)
 from tests.support.letters import of_a_job
 
 REFUSED = "LG409"
@@ -78,6 +87,19 @@ def test_what_ended_moves_no_more_by_any_hand(table: str, column: str, sql_shop:
         with pytest.raises(psycopg.Error, match="is no allowed transition") as refused:
             owner.execute(update, [state, row["id"]])
         assert refused.value.sqlstate == REFUSED
+
+
+@pytest.mark.parametrize("column", ["owner_token", "lease_expires_at"])
+def test_a_claim_without_an_end_cannot_exist(column: str, sql_shop: Shop) -> None:
+    """Nobody's hand makes one: neither of a job that is held nor of one that waits."""
+    held, waiting = claimed(sql_shop), enqueued(sql_shop, event=2)
+    without = sql.SQL("UPDATE jobs SET {} = NULL WHERE id = %s").format(sql.Identifier(column))
+    claiming = "UPDATE jobs SET state = 'claimed', attempts = attempts + 1 WHERE id = %s"
+    for statement, job in ((without, held.job_id), (claiming, waiting)):
+        before = sql_shop.job(job)
+        with pytest.raises(psycopg.errors.CheckViolation, match="held_iff"):
+            sql_shop.owner.execute(statement, [job])
+        assert sql_shop.job(job) == before
 
 
 def test_a_job_is_in_review_exactly_with_its_open_question(sql_shop: Shop) -> None:
