@@ -109,8 +109,14 @@ def _wake(url: str, job: Job) -> Deliver:
     """Return what hands a workflow all it needs to claim a job by its event."""
 
     def post(message: Message) -> None:
-        named = {"topic": message.topic, "job_id": job.id, "idem_key": job.idem_key}
-        told = named | {"effect": job.effect, "effect_version": job.effect_version}
+        told = {
+            "topic": message.topic,
+            "key": message.key,
+            "job_id": job.id,
+            "idem_key": job.idem_key,
+            "effect": job.effect,
+            "effect_version": job.effect_version,
+        }
         # What the key and the payload's hash are made of travels as it is stored, number by number.
         body = b'%s,"event":%s,"payload":%s}' % (
             json.dumps(told).encode()[:-1],
