@@ -4,13 +4,11 @@ One operation has written and not yet committed; the other must wait for it and 
 once it is. And while an operation waits for a lock it holds none that comes later in the order.
 """
 
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from time import monotonic, sleep
 from typing import Any
 
 import orjson
-import psycopg
 import pytest
 from psycopg import sql
 
@@ -20,28 +18,11 @@ from tests.support.factories import Shop, claimed, enqueued, expire, marked, ord
 from tests.support.lost import CASES, World
 from tests.support.lost.cases import workflow
 from tests.support.meetings import MEETINGS, Meeting
-from tests.support.races import PATIENCE
+from tests.support.races import PATIENCE, someone_waits
 from tests.support.tables import Tables
 
 ORDER = ["idem", "jobs", "failed_jobs", "runs", "batch_runs", "conflicts", "customers"]
 """The one lock order."""
-WAITS_FOR_ME = (
-    "SELECT EXISTS (SELECT FROM pg_locks"
-    " WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid)))"
-)
-
-
-def someone_waits(holder: psycopg.Connection, call: "Future[Any]") -> bool:
-    """Say whether a call came to wait for this session; False when it ended without."""
-    end = monotonic() + PATIENCE
-    while not call.done():
-        row = holder.execute(WAITS_FOR_ME).fetchone()
-        if row and row[0]:
-            return True
-        assert monotonic() < end, "it neither ends nor waits"
-        sleep(0.005)
-    return False
-
 
 # -- what it finds after it waited -----------------------------------------------------------------
 

@@ -1,9 +1,12 @@
 """Several calls at the same moment, once or many times over."""
 
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
+import psycopg
 import pytest
 from django.db import connections
 
@@ -23,6 +26,23 @@ def through(*ways: str) -> pytest.MarkDecorator:
 through_sql = through("sql", "sql-pooled")
 inner_doors = through("sql", "python", "sql-pooled", "python-pooled")
 """For what HTTP does not offer."""
+
+_WAITS_FOR_ME = (
+    "SELECT EXISTS (SELECT FROM pg_locks"
+    " WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid)))"
+)
+
+
+def someone_waits(holder: psycopg.Connection, call: "Future[Any]") -> bool:
+    """Say whether a call came to wait for this session; False when it ended without."""
+    end = time.monotonic() + PATIENCE
+    while not call.done():
+        row = holder.execute(_WAITS_FOR_ME).fetchone()
+        if row and row[0]:
+            return True
+        assert time.monotonic() < end, "it neither ends nor waits"
+        time.sleep(0.005)
+    return False
 
 
 def race[Result](*calls: Callable[[], Result]) -> list[Result]:

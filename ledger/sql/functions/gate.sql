@@ -2,7 +2,8 @@
 -- fresh: this call made the row, which names the job to come (a write has none). archived: the key is
 -- past its retention and was answered before; idem then holds the archived row. Guards: insert first,
 -- look into the archive afterwards in its own statement (the other order lets a second winner in
--- while a key is being moved).
+-- while a key is being moved). So does the look at the specification that the key was made by: a claim
+-- that read it before it changed is either seen by those that come after the change, or called back.
 CREATE OR REPLACE FUNCTION ledger.gate(
     p_key text, p_effect public.effects, p_event_key text, p_version integer,
     p_payload_hash text, p_workflow text, p_provider public.providers, p_job_id text,
@@ -13,7 +14,7 @@ LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     v_now timestamptz := clock_timestamp();
     v_last timestamptz := v_now + p_provider.retry_horizon + interval '1 hour';
-    v_old public.idem_archive;
+    v_after record;
 BEGIN
     fresh := false;
     archived := false;
@@ -27,11 +28,16 @@ BEGIN
         ON CONFLICT DO NOTHING
         RETURNING i.* INTO idem;
         IF FOUND THEN
-            SELECT * INTO v_old FROM public.idem_archive a WHERE a.idem_key = p_key;
-            IF FOUND THEN
+            SELECT a, e.key_spec_version INTO v_after FROM public.effects e
+            LEFT JOIN public.idem_archive a ON a.idem_key = p_key
+            WHERE e.name = p_effect.name;
+            IF v_after.key_spec_version <> p_effect.key_spec_version THEN
+                RAISE EXCEPTION 'the keys of % changed meanwhile; call again', p_effect.name
+                    USING ERRCODE = '40001';
+            ELSIF (v_after.a).idem_key IS NOT NULL THEN
                 DELETE FROM public.idem i WHERE i.idem_key = p_key;
                 archived := true;
-                idem := jsonb_populate_record(NULL::public.idem, to_jsonb(v_old));
+                idem := jsonb_populate_record(NULL::public.idem, to_jsonb(v_after.a));
             ELSE
                 fresh := true;
             END IF;

@@ -1,7 +1,7 @@
 -- open_job: bring an arriving event to its key and job, both locked; shared by claim and enqueue.
 -- verdict is the final outcome, or NULL when the caller may work: fresh without a job (insert
 -- one), or the pending job as it stands. Refusals are not yet audited, except missing_key.
--- Lock order: body, key, job.
+-- Lock order: body, key, its older keys, job.
 CREATE OR REPLACE FUNCTION ledger.open_job(
     INOUT p_call ledger.call, p_arg jsonb, OUT verdict text, OUT detail jsonb,
     OUT fresh boolean, OUT idem public.idem, OUT job public.jobs, OUT provider public.providers,
@@ -14,12 +14,15 @@ DECLARE
     v_effect public.effects;
     v_key record;
     v_gate record;
+    v_archived boolean;
     v_judged record;
     v_version integer;
 BEGIN
     fresh := false;
     arrived_hash := ledger.hash(p_arg -> 'payload');
-    SELECT e, p, s INTO v_known FROM public.effects e
+    SELECT e, p, s, EXISTS (
+        SELECT 1 FROM public.key_specs o WHERE o.effect = e.name AND o.version <> s.version
+    ) AS respecified INTO v_known FROM public.effects e
     LEFT JOIN public.providers p ON p.name = e.provider
     LEFT JOIN public.key_specs s ON s.effect = e.name AND s.version = e.key_spec_version
     WHERE e.name = p_arg ->> 'effect';
@@ -61,8 +64,18 @@ BEGIN
         p_call.workflow, provider, gen_random_uuid()::text);
     idem := v_gate.idem;
     fresh := v_gate.fresh;
-    IF NOT fresh AND NOT v_gate.archived THEN
-        SELECT * INTO job FROM public.jobs j WHERE j.id = (v_gate.idem).job_id FOR UPDATE;
+    v_archived := v_gate.archived;
+    IF fresh AND v_known.respecified THEN
+        v_gate := ledger.known_before(idem, v_effect, p_arg -> 'event', provider, NULL);
+        IF v_gate.known THEN
+            idem := v_gate.idem;
+            v_key.idem_key := (v_gate.idem).idem_key;
+            fresh := false;
+            v_archived := v_gate.archived;
+        END IF;
+    END IF;
+    IF NOT fresh AND NOT v_archived THEN
+        SELECT * INTO job FROM public.jobs j WHERE j.id = idem.job_id FOR UPDATE;
     END IF;
     p_call.locked_at := clock_timestamp();
     IF fresh THEN
@@ -73,10 +86,10 @@ BEGIN
         p_arg -> 'event');
     verdict := v_judged.verdict;
     detail := v_judged.detail;
-    IF verdict = 'already_applied' AND NOT v_gate.archived THEN
+    IF verdict = 'already_applied' AND NOT v_archived THEN
         UPDATE public.idem i SET carried_to_version = greatest(i.carried_to_version, v_version)
         WHERE i.idem_key = v_key.idem_key RETURNING i.* INTO idem;
-    ELSIF verdict = 'migrate' AND v_gate.archived THEN
+    ELSIF verdict = 'migrate' AND v_archived THEN
         verdict := 'replay';
         detail := NULL;
     ELSIF verdict = 'migrate' THEN

@@ -12,6 +12,7 @@ DECLARE
     v_provider public.providers;
     v_key record;
     v_gate record;
+    v_fresh boolean;
     v_judged record;
     v_place text := '#' || (p_arg ->> 'target') || '/' || (p_arg ->> 'record_key');
     v_identity jsonb;
@@ -60,20 +61,26 @@ BEGIN
             'execution''s own id');
         RETURN;
     END IF;
-    idem_key := v_key.idem_key || v_place;
-    IF length(idem_key) > 255 OR v_place ~ '[[:cntrl:]]' THEN
-        idem_key := left(v_key.idem_key, 180) || '#'
-            || substr(ledger.hash(to_jsonb(v_key.idem_key || v_place)), 1, 64);
-    END IF;
+    idem_key := ledger.placed_key(v_key.idem_key, v_place);
     v_identity := jsonb_build_array(p_arg -> 'target', p_arg -> 'record_key',
         (SELECT jsonb_agg(k ORDER BY k) FROM jsonb_object_keys(p_arg -> 'changes') k));
     SELECT * INTO v_provider FROM public.providers p WHERE p.name = v_effect.provider;
     p_call.lock_from := clock_timestamp();
     v_gate := ledger.gate(idem_key, v_effect, v_key.event_key,
         v_effect.current_version, ledger.hash(v_identity), p_call.workflow, v_provider, NULL);
-    p_call.locked_at := clock_timestamp();
     idem := v_gate.idem;
-    IF NOT v_gate.fresh THEN
+    v_fresh := v_gate.fresh;
+    IF v_fresh AND EXISTS (SELECT 1 FROM public.key_specs s WHERE s.effect = v_effect.name
+            AND s.version <> v_effect.key_spec_version) THEN
+        v_gate := ledger.known_before(idem, v_effect, p_arg -> 'event', v_provider, v_place);
+        IF v_gate.known THEN
+            idem := v_gate.idem;
+            idem_key := (v_gate.idem).idem_key;
+            v_fresh := false;
+        END IF;
+    END IF;
+    p_call.locked_at := clock_timestamp();
+    IF NOT v_fresh THEN
         v_judged := ledger.judge_key(p_call, idem, v_effect.current_version,
             p_arg -> 'changes', ledger.hash(v_identity), p_arg -> 'event', target.name,
             p_arg ->> 'record_key', ((p_arg ->> 'expected_revision')::bigint)::text);
