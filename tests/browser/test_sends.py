@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 from playwright.sync_api import Page, expect
+from psycopg.types.json import Jsonb
 
 from ledger.models import Conflict, Job
 from sweeper import sweep
@@ -76,3 +77,20 @@ def test_a_resend_needs_the_tick_and_can_be_taken_back(lab: Lab, page: Page, log
     page.get_by_role("button", name="Take it back").click()
     expect(page.locator(".banner")).to_contain_text("Taken back")
     assert Conflict.objects.get(pk=number).state == "open"
+
+
+def test_what_to_check_by_hand_stands_on_the_page(lab: Lab, page: Page, log_in: LogIn) -> None:
+    """The hints of the provider's profile, with this effect's own key, readable by everybody."""
+    desk.person("olga", "operator")
+    hints = {"check": ["Search the log for {provider_key}.", "Ask the warehouse."]}
+    lab.set_provider("hook", profile=Jsonb(hints))
+    number = losses.unknown_send(lab)
+    log_in(page, "olga")
+    page.get_by_role("link", name="hook · hook-1").click()
+    check = page.get_by_role("region", name="What to check by hand")
+    job = Conflict.objects.get(pk=number).job_id
+    key = Job.objects.get(pk=job).provider_key
+    expect(check.get_by_role("listitem")).to_have_text(
+        [f"Search the log for {key}.", "Ask the warehouse."]
+    )
+    assert violations(page) == []
