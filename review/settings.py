@@ -105,6 +105,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 TIME_ZONE = "UTC"
 USE_TZ = True
 LANGUAGE_CODE = "en"
+FORMAT_MODULE_PATH = ["review.formats"]
 
 # -- static files ------------------------------------------------------------------------------
 

@@ -86,6 +86,7 @@ _ACTORS = {
     "(direct SQL)": "a raw SQL statement",
     "sql": "a raw SQL statement",
     "(unknown)": "nobody known",
+    "(shipped)": "shipped with Landed",
 }
 # Kinds of actors that act without a name of their own; the name is that of a process.
 MACHINES = {"sweeper": "the sweeper", "reconciler": "the reconciler", "system": "the ledger"}

@@ -16,7 +16,7 @@ from review.items.ends import closed, decided_of, left_alone, proposal_of
 from review.items.facts import chips_of, detail_facts, facts_of, four_of
 from review.items.fields import Ground
 from review.items.offers import User, needs_of, offer
-from review.items.page import Fact, FieldPart, ItemPage, Next, Offer, Payload, SendPart
+from review.items.page import Fact, FieldPart, ItemPage, Next, Offer, Payload, SendPart, Version
 from review.items.places import places
 from review.items.stories import Story
 from review.jsonvalue import Number, Preview, pretty
@@ -48,7 +48,9 @@ def page(conflict: Conflict, user: User, form: Mapping[str, str] | None = None) 
     allowed = user.has_perm(VIEW_PAYLOAD)
     names = attempted_names(conflict)
     owned = reading.owners(conflict.target, names) if conflict.target and names else {}
-    story = Story(conflict, names, around.versions, _story_facts(conflict, around, owned))
+    story = Story(
+        conflict, names, _meanwhile(conflict, around), _story_facts(conflict, around, owned)
+    )
     proposal = proposal_of(conflict, allowed=allowed)
     decided = decided_of(conflict, around.job, now)
     ground = Ground(
@@ -84,6 +86,16 @@ def page(conflict: Conflict, user: User, form: Mapping[str, str] | None = None) 
         decided=decided,
     )
     return _with_offers(built, conflict, around, user, now)
+
+
+def _meanwhile(conflict: Conflict, around: Around) -> list[Version]:
+    """Return what others wrote until this was decided; the decision itself is another story."""
+    until = conflict.resolved_at
+    return [
+        each
+        for each in around.versions
+        if each.item != conflict.id and (until is None or each.at <= until)
+    ]
 
 
 def _next(conflict: Conflict, around: Around) -> Next | None:

@@ -5,6 +5,9 @@ Pure: from rows that are read already. The queue and the item's page say the sam
 
 from typing import Any
 
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
 from ledger.models import BatchRun, Conflict, FailedJob, Job, Provider, Run
 from review.items.around import unreadable
 from review.items.sends import can_be_asked, known_by
@@ -39,7 +42,7 @@ def of_conflict(
 ) -> str:
     """Say what to do about a conflict, given who was sent to and whether its job is there."""
     if conflict.proposed_by:
-        return "Approve or reject what is proposed"
+        return "A second person approves or rejects what is proposed"
     if conflict.kind in _UNREADABLE and unreadable(conflict) is not None:
         return _UNREADABLE[conflict.kind]
     if conflict.kind == "missing_key" and conflict.external:
@@ -74,13 +77,17 @@ def of_other(source: str, row: Any, *, again: bool = True) -> str:
     }.get(source, _LOOK)
 
 
-def how_to_check(job: Job, provider: Provider | None) -> str:
+def how_to_check(job: Job, provider: Provider | None) -> SafeString | None:
     """Say where and for what to look by hand, where the provider cannot be asked."""
     if can_be_asked(provider):
-        return ""
+        return None
     name, (label, value) = shown(job.provider, 60), known_by(job, provider)
     when = f" sent about {job.first_marked_at:%H:%M} UTC" if job.first_marked_at else ""
-    return (
-        f"Landed cannot ask {name}. Search its own records, or ask who runs it, for this effect"
-        f"{when}; {label}: {value}."
+    return format_html(
+        "Landed cannot ask {}. Search its own records, or ask who runs it, for this effect{}; "
+        "{}: <code><bdi>{}</bdi></code>.",
+        name,
+        when,
+        label,
+        value,
     )

@@ -88,11 +88,11 @@ def page(source: str, row: Any, user: User, form: Mapping[str, str] | None = Non
 def _failed(row: FailedJob) -> tuple[str, SafeString, list[Fact]]:
     node = format_html(" at the node {}", bold(row.error_node)) if row.error_node else ""
     story = format_html(
-        "{} failed{} with: {}. It was retried {} and is not retried by itself any more.",
+        "{} failed{} with: {}. It was {} and is not retried by itself any more.",
         bold_actor(row.workflow_name),
         node,
         bold(shown(row.error_message or "no message", 300)),
-        counted(row.retry_count, "time"),
+        f"retried {counted(row.retry_count, 'time')}" if row.retry_count else "never retried",
     )
     return (
         f"{actor(row.workflow_name, 80)}: {shown(row.error_message or 'failed', 120)}",
@@ -116,8 +116,9 @@ def _job(row: Job) -> tuple[str, SafeString, list[Fact]]:
         bold_actor(row.workflow),
         "It may have been sent before." if row.first_marked_at else "Nothing was sent.",
     )
+    name = row.idem_key if row.effect == "(unknown)" else row.effect
     return (
-        f"{shown(row.effect, 80)}: nobody takes this job",
+        f"{shown(name, 80)}: nobody takes this job",
         story,
         [
             Fact("State", row.state),

@@ -201,7 +201,7 @@ class Next:
     """What a person can do about an item that waits, and where to look by hand."""
 
     words: str
-    how: str = ""
+    how: SafeString | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,3 +234,8 @@ class ItemPage:
     # What to decide in place of this item: a name and an address.
     instead: tuple[str, str] | None = None
     links: Sequence[tuple[str, str]] = ()
+
+    @property
+    def is_bare(self) -> bool:
+        """Say whether there is nothing to show beside the facts."""
+        return not (self.send or self.fields or self.payloads or self.timeline)

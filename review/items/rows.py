@@ -105,20 +105,28 @@ def _failed(ids: list[str]) -> dict[str, Told]:
         str(row.pk): Told(
             actor(row.workflow_name, 80)
             + (f" · node “{shown(row.error_node, 60)}”" if row.error_node else ""),
-            " · retried ".join(
-                (shown(row.error_message or "no message", 160), counted(row.retry_count, "time"))
-            ),
+            f"{shown(row.error_message or 'no message', 160)} · {_retried(row.retry_count)}",
             nexts.of_other("failed_job", row, again=row.again),
         )
         for row in rows
     }
 
 
+def _retried(times: int) -> str:
+    return f"retried {counted(times, 'time')}" if times else "never retried"
+
+
+def _job_name(row: Job) -> str:
+    """Name a job by effect and key; a raw statement names no effect."""
+    key = shown(row.idem_key, 80)
+    return key if row.effect == "(unknown)" else f"{shown(row.effect, 60)} · {key}"
+
+
 def _jobs(ids: list[str]) -> dict[str, Told]:
     rows = Job.objects.filter(pk__in=ids).only("effect", "workflow", "idem_key", "run_after")
     return {
         row.pk: Told(
-            f"{shown(row.effect, 60)} · {shown(row.idem_key, 80)}",
+            _job_name(row),
             f"due, and no worker of {actor(row.workflow, 60)} takes it",
             nexts.of_other("job", row),
         )
@@ -151,10 +159,12 @@ def _outbox(ids: list[str]) -> dict[str, Told]:
         str(row.pk): Told(
             f"{shown(row.topic, 60)} · {shown(row.subject, 80)}",
             ": ".join(
-                (
+                part
+                for part in (
                     f"not delivered after {counted(row.attempts, 'try', 'tries')}",
                     shown(row.last_error, 120),
                 )
+                if part
             ),
             nexts.of_other("outbox", row),
         )

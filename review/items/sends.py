@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from ledger.models import AuditEvent, Evidence, Job, Provider, Workflow
 from review.items.checks import what_to_check
 from review.items.page import Chip, EvidenceLine, OneSend, SendPart
-from review.text import age, shown
+from review.text import actor, age, shown
 from review.verdict import CLASS_NAMES, Piece, Send, judge
 
 # Evidence rows of one job; a provider asked more often than this has told all it knows.
@@ -28,7 +28,7 @@ _EVIDENCE_WORDS: Mapping[str, tuple[str, Chip]] = {
         Chip("late result", "warn", "!"),
     ),
     "error_replayed": ("{source} repeats a stored error", Chip("error repeated", "bad", "✕")),
-    "human_statement": ("a person stated what they know", Chip("statement", "plain", "✎")),
+    "human_statement": ("{source} stated what they know", Chip("statement", "plain", "✎")),
     "relay_log": ("the relay's log", Chip("relay", "plain", "≡")),
 }
 
@@ -97,7 +97,7 @@ def _line(row: Evidence, label: str) -> EvidenceLine:
     text, chip = _EVIDENCE_WORDS.get(row.kind, (shown(row.kind, 40), Chip(shown(row.kind, 40))))
     return EvidenceLine(
         row.observed_at,
-        text.format(source=shown(row.source, 60), label=label),
+        text.format(source=actor(row.source, 60), label=label),
         shown(row.provider_ref, 120),
         chip,
     )

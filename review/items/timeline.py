@@ -207,7 +207,9 @@ def _more(row: AuditEvent) -> str:
     parts = [
         _reason(row),
         shown(row.actor, 80) if row.actor_kind in MACHINES else "",
-        f"execution {shown(row.execution_id, 40)}" if row.execution_id else "",
+        f"execution {shown(row.execution_id, 40)}"
+        if row.execution_id and row.actor_kind != "human"
+        else "",
         f"attempt {row.attempt}" if row.attempt and row.attempt > 1 else "",
     ]
     return " · ".join(part for part in parts if part)

@@ -30,6 +30,7 @@ _CLOSING = frozenset(
 )
 _STAYS_OPEN = frozenset({"look_again", "reject", "take_back", "withdraw"})
 
+_UNCHANGED = "Nothing was changed."
 _TOLD = "Nothing was written here; the workflow is told what the record must hold now."
 
 
@@ -131,6 +132,8 @@ def banner_of(attempt: Attempt, source: str = "conflict") -> Banner:
     asked = [needs] if isinstance(needs, str) else []
     named = [NEEDS.get(need, shown(need, 120)) for need in asked]
     extra = f" It needs {listed(named)}." if named else ""
+    if problems_of(attempt):  # something of the form is missing: nothing is wrong with the item
+        return Banner("warn", "Not decided yet", extra.strip() or said.sentence, _UNCHANGED)
     return Banner(said.tone, said.title, f"{said.sentence}{extra}{_because(attempt)}", said.next)
 
 

@@ -60,6 +60,7 @@ def test_a_merge_is_told_under_the_name_of_who_merged(shop):
     assert page.count("olga merged: phone (v5)") == 1
     assert "“agreed”" in page
     assert "form-intake wrote: phone (v5)" not in page
+    assert "meanwhile billing-webhook wrote v4." in page  # the merge is not what it lost against
     assert "merged by olga" in page  # the head of the column for what stands now
     assert "v5 olga merged phone" in page  # what happened since
 

@@ -210,6 +210,8 @@ def test_the_missing_tick_is_marked(lab, olga):
     del form["risk_acknowledged"]
     page = post(olga, f"{item_url('conflict', number)}resend/", form)
     assert is_marked(page, "risk_acknowledged", "Tick this")
+    assert "<strong>Not decided yet</strong>" in page
+    assert "It needs the tick that a second send is possible." in page
     assert "looked at it" in control(page, "reason")
     assert Conflict.objects.get(pk=number).state == "open"
 

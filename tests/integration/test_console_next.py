@@ -73,7 +73,7 @@ def test_where_nobody_answers_a_look_up_the_page_says_where_to_look(lab, olga):
     job = Job.objects.get()
     assert item.next.words == "Check at hook by hand, then say what you know"
     assert "Landed cannot ask hook." in item.next.how
-    assert f"key: {job.provider_key}" in item.next.how
+    assert f"key: <code><bdi>{job.provider_key}</bdi></code>" in item.next.how
     page = olga.get(item_url("conflict", number)).text
     assert "advisory without handle" in page
     assert job.handle.strip("<>") not in page

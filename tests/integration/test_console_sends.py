@@ -95,6 +95,16 @@ def test_what_is_said_late_of_an_earlier_send_stands_under_it(lab, olga):
     assert "Nobody outside has said anything of it." in second
 
 
+def test_a_person_s_statement_stands_under_their_name(lab, olga):
+    """Whoever reads the evidence later knows whom to ask."""
+    number = losses.unknown_send(lab)
+    lock = Conflict.objects.get(pk=number).lock_version
+    form = {"decision": "landed", "lock_version": lock, "reason": "the log has it"}
+    olga.post(f"{item_url('conflict', number)}resolve/", form)
+    (only,) = groups(olga, number)
+    assert "olga stated what they know" in only
+
+
 def test_a_send_marked_by_a_raw_statement_has_its_time_too(lab, olga):
     """There is no audit row of mark_sending; the job itself remembers its marker."""
     number = losses.unknown_send(lab)

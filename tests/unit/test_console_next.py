@@ -82,7 +82,7 @@ def test_a_new_kind_is_still_told_something():
 def test_a_proposal_waits_for_its_second_person(kind):
     """Whatever the kind: deciding anew is not what is asked for."""
     said = of_conflict(conflict(kind, proposed_by="olga"), "hook", None, has_job=True)
-    assert said == "Approve or reject what is proposed"
+    assert said == "A second person approves or rejects what is proposed"
 
 
 def test_a_parked_item_that_cannot_be_entered_here_is_not_told_to_be():

@@ -162,6 +162,7 @@ def test_lists_and_counts_read_like_sentences():
         ("(native)", "the native worker"),
         ("(sql)", "a raw SQL statement"),
         ("(direct SQL)", "a raw SQL statement"),
+        ("(shipped)", "shipped with Landed"),
         ("login ana", "a direct database login (ana)"),
         ("role:landed_app", "the database role landed_app"),
         ("command:root", "the command line (root)"),

@@ -1,0 +1,1 @@
+"""How dates and times are written on the stock admin pages."""
