@@ -13,7 +13,7 @@ DECLARE
         "floor_seen": "id", "detail": "object", "alerts": "array", "host": "text"}');
     v_check public.checks;
     v_started timestamptz;
-    v_alerts jsonb := '[]';
+    v_alerts jsonb := jsonb_build_array();
     v_late boolean;
 BEGIN
     IF v_call.refused IS NULL THEN

@@ -5,7 +5,7 @@ DECLARE
     v_alert jsonb;
     v_at bigint;
     v_problem jsonb;
-    v_keys text[] := '{}';
+    v_keys text[] := ARRAY[]::text[];
 BEGIN
     FOR v_alert, v_at IN SELECT a.value, a.ordinality - 1
                          FROM jsonb_array_elements(p_alerts) WITH ORDINALITY a LOOP
