@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 from psycopg.types.json import Jsonb
 
-from ledger.models import Conflict, Evidence, Job, Liveness, SweepLock
+from ledger.models import AuditEvent, Conflict, Evidence, Job, Liveness, SweepLock
 from ledger.operations.jobs import complete_job, record_receipt
 from ledger.operations.sweeps import decide_job, take_expired_jobs, take_sweep_lock
 from sweeper import sweep
@@ -382,6 +382,9 @@ def test_a_lost_row_is_counted_and_left_alone(lab: Lab, monkeypatch: pytest.Monk
     lab.expire(claim)
     report = swept()
     assert (report.lost, report.waiting) == (1, 0)
+    (told,) = AuditEvent.objects.filter(op="decide_job")
+    assert (told.outcome, told.row_count, told.job_id) == ("held_by_other", 0, claim.job_id)
+    assert lab.job(claim).state == "sweeping"
 
 
 def test_a_provider_that_is_down_does_not_hold_up_the_others(

@@ -1,12 +1,13 @@
 """advance_batch: a chunk moves the cursor and counts its items once, whoever repeats it."""
 
+from collections import Counter
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from tests.support.batches import Batch, advance, row, run_out, started, step
-from tests.support.factories import OTHER, Shop
+from tests.support.factories import BLIND, OTHER, Shop, order
 from tests.support.races import race, race_rounds
 
 
@@ -45,6 +46,47 @@ def test_a_stalled_batch_that_goes_on_leaves_the_queue(shop: Shop) -> None:
     assert row(shop, batch)["waiting_since"] is not None
     advance(shop, batch, None, "1")
     assert row(shop, batch)["waiting_since"] is None
+
+
+ROWS = 100
+FAILING = 37
+
+
+def test_a_batch_whose_worker_dies_at_every_step_does_each_row_once(sql_shop: Shop) -> None:
+    """It never hears of a moved cursor, or dies before it moves; one row fails for good."""
+    shop, sent = sql_shop, Counter[int]()
+    for life in range(2 * ROWS):
+        batch = started(shop)
+        done = int(row(shop, batch)["last_cursor"] or 0)
+        if done == ROWS:
+            break
+        _work_one(shop, sent, done + 1)
+        if life % 2:
+            moved = step(batch, f"{done}" if done else None, f"{done + 1}", 1)
+            assert shop.run("advance_batch", **moved).outcome == "won"
+        run_out(shop)
+    assert sent == Counter({number: 1 for number in range(1, ROWS + 1) if number != FAILING})
+    assert row(shop, batch)["items_processed"] == row(shop, batch)["chunk_no"] == ROWS
+    states = Counter(job["state"] for job in shop.rows("jobs"))
+    assert states == {"done": ROWS - 1, "dead": 1}
+    (letter,) = shop.rows("failed_jobs")
+    assert letter["job_id"] == shop.rows("jobs", state="dead")[0]["id"]
+
+
+def _work_one(shop: Shop, sent: Counter[int], number: int) -> None:
+    """Claim a row, and send it where that is won; a row that is done or dead is passed by."""
+    claim = shop.run("claim_job", **order(BLIND, number))
+    if claim.outcome != "won":
+        assert claim.outcome in {"replay", "dead_lettered"}, claim
+        return
+    mine = {"job_id": claim.job_id, "owner_token": claim.owner_token}
+    if number == FAILING:
+        shop.owner.execute("UPDATE jobs SET attempts = 99 WHERE id = %s", [claim.job_id])
+        shop.run("fail_job", **mine, error="no such person", effect_state="not_started")
+        return
+    shop.run("mark_sending", **mine, idem_key=claim.idem_key)
+    sent[number] += 1
+    assert shop.run("complete_job", **mine, result=number).outcome == "won"
 
 
 # -- the repeat ----------------------------------------------------------------------------------

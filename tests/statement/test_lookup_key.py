@@ -1,10 +1,13 @@
 """lookup_key: what is known of an event's effect, live or archived; it changes nothing."""
 
 import json
+import random
 from typing import Any
 
+import psycopg
 import pytest
 
+from tests.support.database import Connect
 from tests.support.factories import (
     OTHER,
     Shop,
@@ -14,6 +17,7 @@ from tests.support.factories import (
     insert,
     make_effect,
 )
+from tests.support.records import Office
 
 
 def look(shop: Shop, effect: str = "charge", event: Any = 1, **more: Any) -> Any:
@@ -114,6 +118,98 @@ def test_other_peoples_keys_stay_closed(shop: Shop) -> None:
     refused = look(shop, workflow=OTHER)
     assert (refused.outcome, refused.result, refused.idem_key) == ("wrong_role", None, None)
     assert look(shop, effect="nope").outcome == "unknown_effect"
+
+
+EVENTS = 1_000
+KEYED = ("raw", "email", "lower", "phone", "hashed")
+LONG = 230
+"""Of a key that hardly fits, a write keeps a digest."""
+PIECES = (
+    "",
+    " ",
+    "\t",
+    "a",
+    "Z",
+    "7",
+    "0",
+    ",",
+    "|",
+    "#",
+    "/",
+    '"',
+    "e\u0301",
+    "\u00df",
+    "\u0130",
+    "\u200b",
+)
+PIECES += ("+49 30", "@Example.COM", "null", "\u4e2d", "\U0001f600", "x" * 90)
+
+
+def _some_event(chance: random.Random) -> dict[str, Any]:
+    """Return an event with two fields, of which anything may be missing, blank, long or no text."""
+
+    def value() -> Any:
+        text = "".join(
+            chance.choices([*PIECES, f"{chance.randrange(9**9)}"], k=chance.randrange(6))
+        )
+        return chance.choice([text, text, text, text, chance.randrange(10**12), None, [text], True])
+
+    return {name: value() for name in ("id", "day", "more") if chance.random() < 0.95}
+
+
+def test_everybody_makes_the_same_key_of_any_event(sql_office: Office, connect: Connect) -> None:
+    """Claim, entry, look-up, write and the key function itself, over a thousand random events."""
+    office, n8n, seed = sql_office, connect("n8n"), random.SystemRandom().randrange(2**32)
+    effects = {"raw": ["raw"], "email": ["email"], "lower": ["lower", "raw"], "phone": ["phone"]}
+    for name, canon in effects.items():
+        make_effect(office.owner, name, fields=["id", "day"][: len(canon)], canon=canon)
+    make_effect(office.owner, "hashed", fields=["id", "day"], mode="hash_fields")
+    chance = random.Random(seed)
+    for effect in KEYED:
+        drawn = [_some_event(chance) for _ in range(EVENTS // len(KEYED))]
+        # Of two items with one key in a call the second is told so, and no key.
+        keys = enumerate(_of_all(n8n, "SELECT ledger.idem_key(%s, e) FROM", effect, drawn))
+        events = list({key or n: drawn[n] for n, key in keys}.values())
+        said = {
+            "idem_key": _of_all(n8n, "SELECT ledger.idem_key(%s, e) FROM", effect, events),
+            "lookup_key": _of_all(n8n, LOOK_UP, effect, events),
+            "claim_jobs": _each(office, "claim_jobs", effect, events),
+            "enqueue_jobs": _each(office, "enqueue_jobs", effect, events),
+        }
+        for told in zip(events, *said.values(), strict=True):
+            assert len(set(told[1:])) == 1, (seed, effect, *told)
+        for event, key in list(zip(events, said["idem_key"], strict=True))[::10]:
+            if len(key or "") < LONG:
+                assert _written(office, effect, event) == key, (seed, effect, event)
+        assert len(set(said["idem_key"])) > len(drawn) // 10
+
+
+LOOK_UP = (
+    "SELECT (ledger.lookup_key(jsonb_build_object("
+    "'workflow', 'shop', 'effect', %s::text, 'event', e))).idem_key FROM"
+)
+
+
+def _of_all(session: psycopg.Connection, asked: str, effect: str, events: list[Any]) -> list[Any]:
+    """Ask for each event in one statement."""
+    each = " jsonb_array_elements(%s::jsonb) WITH ORDINALITY x (e, n) ORDER BY n"
+    rows = session.execute(asked + each, [effect, json.dumps(events)])
+    return [key for (key,) in rows]
+
+
+def _each(office: Office, operation: str, effect: str, events: list[Any]) -> list[Any]:
+    """Return the key of each item of one call."""
+    items = [{"effect": effect, "event": event, "payload": 1} for event in events]
+    answers = office.door.call_many(operation, workflow="shop", items=items)
+    keys = {answer.item: answer.idem_key for answer in answers}
+    return [keys[number] for number in range(len(events))]
+
+
+def _written(office: Office, effect: str, event: Any) -> Any:
+    """Return the key of a write without what names its record."""
+    given = office.given(None, {"plan": "x"}) | {"effect": effect, "event": event}
+    key = office.run("write_fields", **given | {"record_key": "gone"}).idem_key
+    return key and key.removesuffix("#customers/gone")
 
 
 def test_look_up_and_claim_make_the_same_key(shop: Shop) -> None:

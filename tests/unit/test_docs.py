@@ -46,6 +46,64 @@ def test_every_operation_has_its_file() -> None:
     assert {path.stem for path in SQL.glob("*.sql")} >= set(OPERATIONS)
 
 
+PROGRAM = [
+    path
+    for floor in ("ledger", "sweeper", "review")
+    for path in sorted((ROOT / floor).rglob("*.py"))
+    if not {"migrations", "bench"} & set(path.parts)
+]
+
+
+def test_keys_are_made_in_sql_alone() -> None:
+    """Nothing else on the way of an event hashes it or puts a key together."""
+    of_other_things = {
+        "ledger/api/auth.py",  # tokens
+        "ledger/operations/tokens.py",
+        "ledger/rules/text.py",  # a rule's own source
+        "sweeper/last_matrix.py",  # the program's own text
+    }
+    apart = {"providers", "killmatrix", "demo", "review"}  # they are given a finished key
+    hashing = {
+        path.relative_to(ROOT).as_posix()
+        for path in PROGRAM
+        if not apart & set(path.relative_to(ROOT).parts)
+        and re.search(r"\bhashlib\b|\bhmac\b|\bblake2|\bmd5\b", path.read_text())
+    }
+    assert hashing == of_other_things
+
+
+def test_no_execution_of_n8n_is_ever_retried() -> None:
+    """An event is worked again from its job; a dead run is not played again."""
+    texts = [*PROGRAM, *(ROOT / "ledger" / "sql").rglob("*.sql")]
+    for path in texts:
+        found = re.search(r"executions?/[^\s\"']*retry|/retry\b", path.read_text())
+        assert not found, f"{path}: {found}"
+
+
+KNOWN_INTERVALS = {
+    "claim_next_jobs": {"1 hour"},  # how much longer a key is kept than needed: see extend_key
+    "extend_key": {"1 hour"},
+    "gate": {"1 hour"},
+    "daily_report": {"1 day"},  # what a day is
+    "decide_job": {"1 day"},  # the most a sweeper may put a look off
+    "decide_run": {"24 hours"},
+    "extend_partitions": {"1 month"},  # what a partition is
+    "release_job": {"0"},
+    "take_outbox": {"30 seconds", "10 minutes"},  # from the first to the longest pause
+}
+"""Times that no policy holds, with the reason; whatever else is decided by time is a policy."""
+
+
+def test_times_are_policies() -> None:
+    """A horizon or threshold in a function would be a second truth beside the policy's row."""
+    found: dict[str, set[str]] = {}
+    for path in SQL.glob("*.sql"):
+        text = re.sub(r"--.*", "", path.read_text())
+        if times := set(re.findall(r"interval '([^']*)'|secs => (\d+)", text)):
+            found[path.stem] = {first or second for first, second in times}
+    assert found == KNOWN_INTERVALS
+
+
 def test_the_gallery_is_listed_as_it_is() -> None:
     """Each profile has one row, with its class and its status."""
     listed = {
