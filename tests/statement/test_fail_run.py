@@ -3,6 +3,7 @@
 from uuid import uuid4
 
 from tests.support.factories import OTHER, Shop, claimed
+from tests.support.races import race
 from tests.support.runs import begun, flagged, row
 
 
@@ -46,3 +47,14 @@ def test_only_its_own_workflow_ends_a_run(shop: Shop) -> None:
     assert shop.call("fail_run", run_id=run_id, error="x", workflow=OTHER).outcome == "wrong_role"
     assert shop.call("fail_run", run_id=uuid4(), error="x").outcome == "lost_claim"
     assert row(shop, run_id)["status"] == "running"
+
+
+def test_two_failures_at_once_are_one(racing_shop: Shop) -> None:
+    """The first error stays, and the other caller hears that it is over."""
+    shop, run_id = racing_shop, begun(racing_shop)
+    errors = ("it broke", "it broke twice", "and again")
+    answers = race(
+        *[lambda e=e: shop.run("fail_run", run_id=run_id, error=e).outcome for e in errors]
+    )
+    assert sorted(answers) == ["replay", "replay", "won"]
+    assert row(shop, run_id)["error"] == errors[answers.index("won")]

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support.factories import HANDLE, Shop, decide, in_review, marked, settle, swept
+from tests.support.races import race
 
 
 def look(shop: Shop, job_id: str, kind: str = "lookup_found", **more: Any) -> Any:
@@ -53,3 +54,22 @@ def test_an_unknown_job_or_kind_is_refused(shop: Shop) -> None:
     assert look(shop, job.job_id, "human_statement").outcome == "invalid"
     assert look(shop, job.job_id, actor="").outcome == "invalid"
     assert shop.rows("evidence") == []
+
+
+def test_two_looks_at_once_are_both_kept(racing_shop: Shop) -> None:
+    """Also while a third person decides."""
+    shop, job = racing_shop, in_review(racing_shop, HANDLE)
+    known = len(shop.rows("evidence"))
+    (conflict,) = shop.rows("conflicts")
+    seen = {"job_id": job.job_id, "kind": "lookup_found", "source": "imap", "actor": "ann"}
+    decision = {"conflict_id": conflict["id"], "lock_version": conflict["lock_version"]}
+    decision |= {"decision": "landed", "reason": "it came", "statement": "seen", "actor": "bert"}
+    answers = race(
+        lambda: shop.run("look_again", **seen),
+        lambda: shop.run("look_again", **seen),
+        lambda: shop.run("decide_conflict", **decision),
+    )
+    assert [answer.outcome for answer in answers] == ["inserted", "inserted", "won"]
+    kinds = [row["kind"] for row in shop.rows("evidence")[known:]]
+    assert kinds.count("lookup_found") == 2
+    assert shop.job(job)["state"] == "done"

@@ -4,6 +4,7 @@ from typing import Any
 
 from tests.support import desk
 from tests.support.factories import Shop
+from tests.support.races import inner_doors, race
 
 
 def _mark(shop: Shop, sensitive: bool, field: str = "plan") -> Any:
@@ -43,3 +44,13 @@ def test_a_field_nobody_owns(shop: Shop) -> None:
     desk.open_shop(shop.owner)
     refused = _mark(shop, sensitive=True, field="colour")
     assert (refused.outcome, refused.n) == ("rule_failed", 0)
+
+
+@inner_doors
+def test_marked_at_once_it_is_marked_once(racing_shop: Shop) -> None:
+    """By whom is on record; the others changed nothing."""
+    desk.open_shop(racing_shop.owner)
+    mark = {"target": "customers", "field": "plan", "sensitive": True, "reason": "money"}
+    answers = race(*[lambda: racing_shop.run("mark_field_sensitive", **mark)] * 4)
+    assert sorted(answer.outcome for answer in answers) == ["replay", "replay", "replay", "won"]
+    assert _sensitive(racing_shop) == [True, True]

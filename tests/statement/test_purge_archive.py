@@ -4,6 +4,7 @@ from typing import Any
 
 from tests.support.factories import FORCED, HANDLE, Shop, order
 from tests.support.letters import of_an_event
+from tests.support.races import race
 from tests.support.retention import archived, grow_old, let_jobs_grow_old, sign
 
 
@@ -105,3 +106,16 @@ def test_only_as_many_as_asked(sql_shop: Shop) -> None:
         grow_old(shop)
     sign(shop)
     assert [_purge(shop, limit=2).n for _ in range(3)] == [2, 1, 0]
+
+
+def test_a_late_replay_and_the_end_of_its_key_exclude_each_other(racing_shop: Shop) -> None:
+    """Either it hears the stored answer or it is an event nobody knows; the key goes once."""
+    shop = racing_shop
+    _without_job(shop)
+    sign(shop)
+    purge = [lambda: shop.run("purge_archive")] * 2
+    *passes, late = race(*purge, lambda: shop.run("claim_job", **order()))
+    assert sum(each.n for each in passes) == len(shop.rows("audit_events", op="purge_archive")) == 1
+    assert late.outcome in {"replay", "won"}
+    assert shop.rows("idem_archive") == []
+    assert len(shop.rows("idem")) == (late.outcome == "won")

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support.factories import Shop, buried, completed, in_review, order
+from tests.support.races import race
 from tests.support.retention import archived, grow_old, let_jobs_grow_old
 
 
@@ -70,3 +71,18 @@ def test_only_as_many_as_asked(sql_shop: Shop) -> None:
         grow_old(shop)
     let_jobs_grow_old(shop)
     assert [_purge(shop, limit=2).n for _ in range(3)] == [2, 1, 0]
+
+
+def test_two_passes_at_once_drop_each_job_once(racing_shop: Shop) -> None:
+    """Together they drop all of them, each with its audit row."""
+    shop = racing_shop
+    for n in range(8):
+        completed(shop, event=n)
+    grow_old(shop)
+    assert shop.run("archive_keys").n == 8
+    let_jobs_grow_old(shop)
+    answers = race(*[lambda: shop.run("purge_jobs", limit=5)] * 3)
+    dropped = sum(answer.n for answer in answers)
+    assert len(shop.rows("audit_events", op="purge_jobs")) == dropped
+    assert len(shop.rows("jobs")) == 8 - dropped
+    assert shop.run("purge_jobs").n == 8 - dropped

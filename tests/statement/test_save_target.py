@@ -6,6 +6,7 @@ import psycopg
 import pytest
 
 from tests.support.factories import insert
+from tests.support.races import inner_doors, race
 from tests.support.records import TABLE, Office
 
 WHO = {"actor": "root", "reason": "new"}
@@ -165,3 +166,27 @@ def test_an_ill_typed_member_is_named(office: Office) -> None:
         assert (refused.outcome, refused.detail["path"]) == ("invalid", next(iter(wrong)))
     insert(office.owner, "targets", name="old", external=True)
     assert office.call("save_target", **WHO, name="old", table=None).outcome == "replay"
+
+
+@inner_doors
+def test_saved_at_once_it_is_one_target(racing_office: Office) -> None:
+    """Of the same the second is a repeat; of two wishes each is whole."""
+    office = racing_office
+    store = {**WHO, "name": "airtable", "external": True}
+    answers = race(*[lambda: office.door.call("save_target", **store)] * 3)
+    assert sorted(each.outcome for each in answers) == ["replay", "replay", "won"]
+    saved = {**WHO, "name": "customers", "table": f"public.{TABLE}"}
+    calls = [
+        lambda column=column: office.door.call("save_target", **saved, status_column=column)
+        for column in ("plan", "email")
+    ]
+    answers = race(*calls)
+    assert [each.outcome for each in answers] == ["won", "won"]
+    before, after = (
+        (row["before"]["status_column"], row["after"]["status_column"])
+        for row in office.rows(
+            "audit_events", op="save_target", outcome="won", key="targets:customers"
+        )
+    )
+    assert before == ("status", after[0])
+    assert office.rows("targets", name="customers")[0]["status_column"] == after[1]

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support.factories import Shop
+from tests.support.races import inner_doors, race
 from tests.support.retention import DAY
 
 NAME = "charge-provider"
@@ -53,3 +54,20 @@ def test_it_is_never_shorter_than_the_replay_horizon_with_its_margin(
 def test_an_unknown_provider(shop: Shop) -> None:
     """There is nothing to sign."""
     assert _sign(shop, 400, name="nobody").outcome == "rule_failed"
+
+
+@inner_doors
+def test_two_signatures_at_once_follow_each_other(racing_shop: Shop) -> None:
+    """The row has days and name of the same person; the same days are signed once."""
+    shop = racing_shop
+
+    def sign(actor: str, days: int) -> Any:
+        given = {"name": NAME, "expiry_seconds": days * DAY, "reason": "agreed", "actor": actor}
+        return lambda: shop.run("sign_archive_expiry", **given)
+
+    first, second = race(sign("anna", 400), sign("bert", 500))
+    assert {(each.outcome, each.version) for each in (first, second)} == {("won", 2), ("won", 3)}
+    signed = (_provider(shop)["archive_signed_by"], _provider(shop)["archive_expiry"].days)
+    assert signed == (("anna", 400) if first.version == 3 else ("bert", 500))
+    answers = race(sign("anna", 600), sign("bert", 600))
+    assert sorted(each.outcome for each in answers) == ["replay", "won"]
