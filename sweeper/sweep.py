@@ -80,7 +80,7 @@ class Pass:
         self._started = time.monotonic()
         self._counts: Counter[str] = Counter()
         self._failures: Counter[str] = Counter()
-        self._sweep_lease = timedelta(seconds=seconds("sweep_lease_s"))
+        self._sweep_lease = timedelta(seconds=lock.lease_seconds)
 
     def run(self) -> SweepReport:
         """Take and decide chunk by chunk until nothing is due or time is up."""

@@ -47,12 +47,12 @@ class Lock:
     ) -> None:
         """Hold what was taken."""
         self.name, self.actor, self.token, self.fence = name, actor, token, fence
-        self._lease_seconds = lease_seconds
+        self.lease_seconds = lease_seconds
         self._renewed_at = time.monotonic()
 
     def keep(self) -> None:
         """Renew the lease when a third of it has passed; stop the tick if it is lost."""
-        if time.monotonic() - self._renewed_at < self._lease_seconds / 3:
+        if time.monotonic() - self._renewed_at < self.lease_seconds / 3:
             return
         again = take_sweep_lock(actor=self.actor, name=self.name, owner_token=self.token)
         if again.outcome != "won" or again.fence != self.fence:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.crashes.chain import in_process, play
 from tests.support.crashes.draw import drawn, scenarios
-from tests.support.crashes.world import World
+from tests.support.crashes.world import CLASSES, World
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -23,10 +23,11 @@ def test_pairs_of_points(world: World) -> None:
 
 
 @pytest.mark.slow
-def test_every_pair_of_points(world: World) -> None:
-    """All pairs of all scenarios, and more drawn by chance until there are enough."""
-    played = 0
-    for scenario in scenarios():
+@pytest.mark.parametrize("effect", CLASSES)
+def test_every_pair_of_points(world: World, effect: str) -> None:
+    """All pairs of an effect's scenarios, and more drawn by chance until there are enough."""
+    played, mine = 0, scenarios(effect)
+    for scenario in mine:
         for first in itertools.count(1):
             if not play(world, scenario, in_process, [first]).deaths:
                 break
@@ -34,6 +35,6 @@ def test_every_pair_of_points(world: World) -> None:
                 if play(world, scenario, in_process, [first, second]).deaths < 2:
                     break
                 played += 1
-    rest = max(ALL - played, 0)
-    print(f"\n{played} pairs of crashes, and {rest} drawn by chance")  # noqa: T201 - for docs/proof.md
-    assert drawn(world, in_process, 3, crashes=2, wanted=rest) == rest
+    rest = max(ALL // len(CLASSES) - played, 0)
+    print(f"\n{effect}: {played} pairs of crashes, {rest} drawn by chance")  # noqa: T201
+    assert drawn(world, in_process, 3, crashes=2, wanted=rest, among=mine) == rest

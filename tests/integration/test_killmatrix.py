@@ -13,6 +13,8 @@ import psycopg
 import pytest
 
 from sweeper.killmatrix.cells import FEWEST
+from sweeper.killmatrix.provider import MockProvider
+from sweeper.killmatrix.server import running
 from tests.support.installation import Installation
 from tests.support.processes import living, manage, python
 
@@ -72,6 +74,19 @@ def test_every_cell_is_as_expected(directory: Path, tmp_path: Path) -> None:
     assert (suite.get("failures"), suite.get("tests")) == ("0", str(len(report["cells"]) + 1))
     assert "as expected" in (tmp_path / "out" / "last.html").read_text()
     assert not (directory / "killmatrix").exists()
+
+
+def test_against_a_provider_the_relay_counts(directory: Path, tmp_path: Path) -> None:
+    """Somebody else's provider has no counter: the relay counts what was accepted, not replays."""
+    with running(MockProvider(("127.0.0.1", 0))) as provider:
+        options = ("--class", "forced_unique", "--against", provider.url)
+        status, said = run(directory, tmp_path / "out", *options)
+        counted = provider.effects.counts()["charges"]["total"]
+    report: dict[str, Any] = json.loads((tmp_path / "out" / "last.json").read_text())
+    assert (status, report["ok"], report["provider"]) == (0, True, provider.url)
+    assert "by the relay's log" in said
+    assert counted == len(report["cells"]) == sum(cell["effects"] for cell in report["cells"])
+    assert any(len(cell["relay_log"]) > 1 for cell in report["cells"])
 
 
 def test_a_broken_guard_turns_it_red(directory: Path, tmp_path: Path) -> None:

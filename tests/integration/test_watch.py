@@ -1,16 +1,21 @@
 """The watcher from another host's view: every process of `up` is killed while the demo plays."""
 
 import os
+import re
 import signal
 import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from email import message_from_bytes
 from pathlib import Path
+from typing import Any
 
 import pytest
+from aiosmtpd.controller import Controller
 
+from ledger.local import ROOT
 from sweeper.killmatrix.server import Journal, running
 from tests.support.installation import Installation
 from tests.support.processes import PATIENCE, children, free_port, living, manage, up, wait_until
@@ -21,6 +26,8 @@ WITHIN = 2.5 * INTERVAL
 QUIET = 2 * INTERVAL + 1
 """Without a problem for so long, an incident is over."""
 SETTLED_WITHIN = 90
+LOGIN = re.compile(r"^(?:CREATE ROLE|GRANT) .*landed_watch.*;$", re.MULTILINE)
+PASSWORD = "a-password-for-tests"
 TICKS = ("sweep", "promote", "outbox", "dlq")
 
 
@@ -46,9 +53,11 @@ class Watcher:
     """`manage.py watch` as cron of another host calls it: an address and a webhook."""
 
     def __init__(self, installation: Installation, home: Path, subscriber: Subscriber) -> None:
-        """Keep the address of the database, which does not change any more."""
-        server = installation.server()
-        login = f"landed_app:{server.app_password}@127.0.0.1:{server.port}"
+        """Make the login that docs/operations.md names; the address does not change any more."""
+        with installation.connect() as owner:
+            for statement in LOGIN.findall((ROOT / "docs" / "operations.md").read_text()):
+                owner.execute(statement.replace("…", PASSWORD))
+        login = f"landed_watch:{PASSWORD}@127.0.0.1:{installation.server().port}"
         self._home, self._subscriber = home, subscriber
         self._environment = {
             "DATABASE_URL": f"postgresql://{login}/landed",
@@ -124,6 +133,53 @@ def test_each_process_killed_is_told_once_and_comes_back(
         assert before <= _jobs(installation)
         assert _most_effects(directory) == 1
         _kill_and_hear(watcher, "up", running_up.process.kill, comes_back=False)
+
+
+class Mailbox:
+    """A mail server that keeps subjects."""
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self.subjects: list[str] = []
+
+    async def take(self, _server: object, _session: object, envelope: Any) -> str:
+        """Take one mail."""
+        self.subjects.append(message_from_bytes(envelope.content)["Subject"])
+        return "250 taken"
+
+    handle_DATA = take  # noqa: N815  the name aiosmtpd calls
+
+
+def test_without_a_database_it_still_mails(tmp_path: Path) -> None:
+    """Nobody can be asked, which is what there is to tell: once, however often it is called."""
+    mailbox, nowhere = Mailbox(), "postgresql://x@127.0.0.1:1/x"
+    port = free_port()
+    mail = {"DATABASE_URL": nowhere, "EMAIL_HOST": "127.0.0.1", "EMAIL_PORT": port}
+    command = ("watch", "--mail", "a@example.com")
+    refused = manage(tmp_path, *command, **mail)
+    said = refused.communicate(timeout=PATIENCE)[0]
+    assert refused.returncode == 1
+    assert "PostgreSQL did not answer" in said
+    assert "nobody could be told" in said
+    server = Controller(mailbox, hostname="127.0.0.1", port=int(port))
+    server.start()
+    try:
+        for _ in range(2):
+            called = manage(tmp_path, *command, **mail)
+            assert "nobody could be told" not in called.communicate(timeout=PATIENCE)[0]
+            assert called.returncode == 1
+    finally:
+        server.stop()
+    (subject,) = mailbox.subjects
+    assert subject.startswith("[Landed] PostgreSQL did not answer")
+
+
+def test_somebody_has_to_be_told(tmp_path: Path) -> None:
+    """A watcher without a target is no watcher."""
+    process = manage(tmp_path, "watch", DATABASE_URL="postgresql://x@127.0.0.1:1/x")
+    said = process.communicate(timeout=PATIENCE)[0]
+    assert process.returncode == 1
+    assert "Name somebody to tell" in said
 
 
 def _kill_and_hear(

@@ -2,29 +2,38 @@
 
 import itertools
 import random
+from collections.abc import Sequence
 
 from sweeper.killmatrix.relay import Mode
 from tests.support.crashes import chain
 from tests.support.crashes.chain import Runner, Scenario, play
-from tests.support.crashes.world import CLASSES, World
+from tests.support.crashes.world import CLASSES, HOOK, World
 
 STAGES = ("claim_next_job.after", "mark_sending.after", "http.answered", "record_receipt.after")
 FARTHEST = 20
 """Points of a turn, as far as a chance is drawn: few turns have more."""
 
 
-def scenarios() -> list[Scenario]:
+def scenarios(*effects: str) -> list[Scenario]:
     """Return each class in each mode, from each stage at which a worker may leave it."""
-    found = [chain.message(mode) for mode in Mode]
-    for effect, mode in itertools.product(CLASSES, Mode):
+    found = [chain.message(mode) for mode in Mode if HOOK in (effects or CLASSES)]
+    for effect, mode in itertools.product(effects or CLASSES, Mode):
         found += [chain.send(effect, mode), chain.letter(effect, mode)]
         found += [chain.left_behind(effect, mode, at) for at in STAGES]
     return found
 
 
-def drawn(world: World, run: Runner, seed: int, *, crashes: int, wanted: int) -> int:
+def drawn(
+    world: World,
+    run: Runner,
+    seed: int,
+    *,
+    crashes: int,
+    wanted: int,
+    among: Sequence[Scenario] = (),
+) -> int:
     """Play chains with crashes at points drawn by chance; count those in which all happened."""
-    chance, every, played = random.Random(seed), scenarios(), 0
+    chance, every, played = random.Random(seed), among or scenarios(), 0
     while played < wanted:
         points = list(itertools.accumulate(chance.randint(1, FARTHEST) for _ in range(crashes)))
         played += play(world, chance.choice(every), run, points).deaths == crashes
