@@ -3,13 +3,17 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 from typing import Any
 
 import psycopg
 
 WARM = 50
 """First calls of a session, in which it plans and fills its caches."""
+MANY = 8
+"""With so many values the extremes say nothing."""
+TURN = 10
+"""Calls of one variant before the next one's turn."""
 
 
 class NotLocalError(RuntimeError):
@@ -45,23 +49,51 @@ class Backend:
         return int(row[0])
 
 
-def cost(session: psycopg.Connection, call: Callable[[Any], None], items: Sequence[Any]) -> Cost:
-    """Call once per item on one session, and return what each call after the first few cost."""
-    backend = Backend(session)
-    warm = min(WARM, len(items) // 4)
-    for item in items[:warm]:
-        call(item)
+@dataclass(frozen=True)
+class Run:
+    """One variant under measurement: a session, what is called on it, and with what."""
+
+    session: psycopg.Connection
+    call: Callable[[Any], None]
+    items: Sequence[Any]
+
+
+def together(runs: Sequence[Run]) -> list[list[Cost]]:
+    """Measure variants by turns, so that whatever else the machine does falls on all alike.
+
+    Return, per variant, what a call cost in each turn; the first calls of a session do not count.
+    """
+    backends = [Backend(run.session) for run in runs]
+    count = min(len(run.items) for run in runs)
+    warm = min(WARM, count // 4)
+    for run in runs:
+        for item in run.items[:warm]:
+            run.call(item)
+    found: list[list[Cost]] = [[] for _ in runs]
+    places = list(zip(runs, backends, found, strict=True))
+    for number, start in enumerate(range(warm, count, TURN)):
+        for run, backend, costs in places if number % 2 == 0 else places[::-1]:
+            costs.append(_turn(backend, run.call, run.items[start : start + TURN]))
+    return found
+
+
+def _turn(backend: Backend, call: Callable[[Any], None], items: Sequence[Any]) -> Cost:
+    """Call once per item and return what each call cost."""
     wal, cpu = backend.wal(), backend.cpu_us()
-    for item in items[warm:]:
+    for item in items:
         call(item)
     used = backend.cpu_us() - cpu
-    calls = len(items) - warm
-    return Cost(used / calls, (backend.wal() - wal) / calls)
+    return Cost(used / len(items), (backend.wal() - wal) / len(items))
+
+
+def cost(session: psycopg.Connection, call: Callable[[Any], None], items: Sequence[Any]) -> float:
+    """Return the middle CPU of a call, in microseconds, of what needs no comparison by turns."""
+    return median(each.cpu_us for each in together([Run(session, call, items)])[0])
 
 
 @dataclass
 class Ratio:
-    """One ratio, measured once per round."""
+    """One ratio, measured once per round or turn."""
 
     rounds: list[float] = field(default_factory=list)
 
@@ -71,7 +103,11 @@ class Ratio:
         return median(self.rounds)
 
     def __str__(self) -> str:
-        return f"{self.middle:.2f} ({min(self.rounds):.2f}..{max(self.rounds):.2f})"
+        """Show the middle half of many turns, all of few rounds."""
+        low, high = min(self.rounds), max(self.rounds)
+        if len(self.rounds) >= MANY:
+            low, _, high = quantiles(self.rounds, n=4)
+        return f"{self.middle:.2f} ({low:.2f}..{high:.2f})"
 
 
 @dataclass

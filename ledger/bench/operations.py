@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -13,12 +14,15 @@ from psycopg import sql
 from psycopg.rows import dict_row
 
 from ledger.bench import database as db
-from ledger.bench.measure import Cost, Goal, Ratio, alternate, cost
+from ledger.bench.measure import Cost, Goal, Ratio, Run, alternate, cost, together
 from ledger.bench.plain import PLAIN
 
 BATCH = 100
 MOST_ITEMS = 500
-VARIANTS = [(how, form) for how in ("plain", "function") for form in ("prepared", "text")]
+Variant = tuple[str, str]
+VARIANTS: list[Variant] = [
+    (how, form) for how in ("plain", "function") for form in ("prepared", "text")
+]
 
 Item = dict[str, Any]
 
@@ -163,8 +167,9 @@ def run_plain(session: psycopg.Connection, case: Case, form: str) -> Callable[[I
     return call
 
 
-def sample(name: str, case: Case, how: str, form: str, calls: int) -> Cost:
-    """Measure one variant of a case on a connection of its own."""
+def ready(stack: ExitStack, name: str, case: Case, variant: Variant, calls: int) -> Run:
+    """Prepare one variant of a case on a connection of its own, which the stack closes."""
+    how, form = variant
     with db.app(name) as maker:
         items = case.items(maker, calls)
     for item in items:
@@ -173,25 +178,27 @@ def sample(name: str, case: Case, how: str, form: str, calls: int) -> Cost:
         item["argument"] = case.argument(item)
     connect = db.app if how == "function" else db.owner
     runner = run_function if how == "function" else run_plain
-    with connect(name) as session:
-        session.prepare_threshold = 5 if form == "prepared" else None
-        return cost(session, runner(session, case, form), items)
+    session = stack.enter_context(connect(name))
+    session.prepare_threshold = 5 if form == "prepared" else None
+    return Run(session, runner(session, case, form), items)
 
 
 def measure(
     name: str, rounds: int, calls: int, cases: Sequence[Case] = CASES
-) -> dict[str, dict[tuple[str, str], list[Cost]]]:
-    """Measure every variant of every case, forward in one round and backward in the next."""
-    found: dict[str, dict[tuple[str, str], list[Cost]]] = defaultdict(lambda: defaultdict(list))
+) -> dict[str, dict[Variant, list[Cost]]]:
+    """Measure every variant of every case by turns, on new connections each round."""
+    found: dict[str, dict[Variant, list[Cost]]] = defaultdict(lambda: defaultdict(list))
     for case in cases:
-        for _, variants in alternate(VARIANTS, rounds):
-            for variant in variants:
-                found[case.name][variant].append(sample(name, case, *variant, calls))
+        for _, order in alternate(VARIANTS, rounds):
+            with ExitStack() as stack:
+                runs = [ready(stack, name, case, variant, calls) for variant in order]
+                for variant, costs in zip(order, together(runs), strict=True):
+                    found[case.name][variant] += costs
     return found
 
 
 def ratio(over: Sequence[Cost], under: Sequence[Cost]) -> Ratio:
-    """Return the CPU of one variant over another's, round by round."""
+    """Return the CPU of one variant over another's, turn by turn."""
     return Ratio([a.cpu_us / b.cpu_us for a, b in zip(over, under, strict=True)])
 
 
@@ -215,7 +222,7 @@ def p1_to_p3(rows: int, rounds: int, calls: int) -> list[Goal]:
             db.settle(session)
         found = measure(name, rounds, calls)
         batch = _batch(name, rounds, calls)
-        heartbeat = max(each.wal_bytes for each in found["heartbeat_job"]["function", "prepared"])
+        beats = found["heartbeat_job"]["function", "prepared"]
     goals = []
     for case in CASES:
         plain, text, function, sent = (found[case.name][variant] for variant in VARIANTS)
@@ -239,9 +246,10 @@ def p1_to_p3(rows: int, rounds: int, calls: int) -> list[Goal]:
                 reason=LOCKS_FIRST if heartbeats else "",
             ),
         ]
-    one = found["claim_next_job"]["function", "prepared"]
-    each = Ratio([a / b.cpu_us for a, b in zip(batch, one, strict=True)])
-    wal = Goal("P12", "WAL of a heartbeat", heartbeat, most=1100, unit="B")
+    one = _middle(found["claim_next_job"]["function", "prepared"])
+    each = Ratio([cpu / one for cpu in batch])
+    written = median(beat.wal_bytes for beat in beats)
+    wal = Goal("P12", "WAL of a heartbeat", written, most=1100, unit="B")
     goals += [
         Goal(
             "P3",
@@ -272,5 +280,5 @@ def _batch(name: str, rounds: int, calls: int) -> list[float]:
                 if len(db.call(session, "claim_next_jobs", asked)) != BATCH:
                     raise RuntimeError("the queue ran empty; give more --rows")
 
-            found.append(cost(session, take, _due(session, times)).cpu_us / BATCH)
+            found.append(cost(session, take, _due(session, times)) / BATCH)
     return found
