@@ -121,6 +121,29 @@ def test_bytes_that_are_no_json_are_shown_as_they_came(shop, olga):
     assert "<script>alert" not in page.text
 
 
+def test_numbers_no_language_holds_break_no_page(shop, olga, connect):
+    """The SQL door takes whatever is a number in JSON, and every page of it opens."""
+    huge = '{"a": 1e5000, "b": [-1e5000, 1e-9000], "id": 1e4999}'
+    caller = f'"workflow": "form-intake", "event": {huge}'
+    posted = f'"kind": "stale_version", "target": "crm", "record_key": "1", "attempted": {huge}'
+    versions = f'"base": {huge}, "current": {{"a": 1e5001}}, "version_read": 1, "version_found": 2'
+    failed = f'"payload": {huge}, "error_message": "no", "effect": "write:customers:form-intake"'
+    n8n, numbers = connect("n8n"), {}
+    for name, operation, members in (
+        ("conflict", "post_conflict", f"{posted}, {versions}"),
+        ("failedjob", "post_failed_job", failed),
+    ):
+        statement = f"SELECT * FROM ledger.{operation}(%s::jsonb)"  # noqa: S608 - ours
+        row = n8n.execute(statement, [f"{{{caller}, {members}}}"]).fetchone()
+        assert row[0] == "inserted", row
+        numbers[name] = row[1]
+    pages = ["/admin/queue/", item_url("conflict", numbers["conflict"])]
+    pages += [f"/admin/ledger/{name}/" for name in numbers]
+    pages += [f"/admin/ledger/{name}/{number}/change/" for name, number in numbers.items()]
+    for path in pages:
+        assert olga.get(path).status_code == 200, path
+
+
 def test_secrets_are_masked_even_for_who_may_see_payloads(shop, olga):
     """A key that names a secret never shows its value in a preview."""
     event = {"id": "e", "api_token": "s3cr3t-1", "nested": {"Password": "s3cr3t-2"}}

@@ -4,13 +4,18 @@ Python and HTTP ask once more when the connection breaks under an operation, so 
 it says: nothing was recorded.
 """
 
+import os
+import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from queue import Queue
+from typing import Any
 
 import psycopg
 import pytest
 from django.conf import settings
-from django.db import connection
+from django.db import connection, connections
 
 from ledger.errors import NotRecordedError
 from sweeper.killmatrix.server import running
@@ -19,6 +24,8 @@ from tests.support import factories
 from tests.support.database import Connect
 from tests.support.doors import Refused, open_door
 from tests.support.factories import HANDLE, Shop, order
+from tests.support.processes import PATIENCE, wait_until
+from tests.support.records import open_office
 
 CUTS = [Fault.DROP_BEFORE, Fault.DROP_AFTER, Fault.CUT_MID_REPLY]
 COMMITTED = [Fault.DROP_AFTER, Fault.CUT_MID_REPLY]
@@ -88,6 +95,36 @@ def test_a_claim_is_resumed_by_its_execution(relay: TcpRelay, shop: Shop) -> Non
     with lost(relay, "claim_job", Fault.DROP_AFTER):
         answer = shop.run("claim_job", **order(), execution_id="71")
     assert (answer.outcome, answer.detail) == ("won", {"resumed": True})
+
+
+@pytest.mark.parametrize("name", ["python", "http"])
+def test_a_conflict_is_there_while_its_losers_answer_is_held_back(
+    name: str, relay: TcpRelay, connect: Connect, owner_sql: psycopg.Connection
+) -> None:
+    """Whoever looks now can decide what the loser has not heard of yet."""
+    lines: Queue[int] = Queue()
+
+    def lose() -> Any:
+        connection.ensure_connection()
+        lines.put(connection.connection.pgconn.socket)
+        try:
+            return office.run("write_fields", **office.given("e", {"plan": "trial"}))
+        finally:
+            connections.close_all()
+
+    door = open_door(name, connect, owner_sql)
+    with open_office(door, owner_sql) as office, ThreadPoolExecutor(1) as pool:
+        office.change(plan="pro")
+        relay.arm(Fault.HANG, within=b"write_fields")
+        losing = pool.submit(lose)
+        line = socket.socket(fileno=os.dup(lines.get(timeout=PATIENCE)))
+        (row,) = wait_until(lambda: office.rows("conflicts"), "the conflict is there")
+        assert (row["state"], row["current_snapshot"]["plan"]) == ("detected", "pro")
+        assert not losing.done()
+        line.shutdown(socket.SHUT_WR)  # the relay lets the answer go
+        line.close()
+        lost = losing.result(PATIENCE)
+    assert (lost.outcome, lost.conflict_id) == ("stale_version", row["id"])
 
 
 @pytest.mark.parametrize("fault", CUTS)

@@ -9,13 +9,16 @@ from typing import Any
 import orjson
 import psycopg
 import pytest
+from django.conf import settings
+from django.db import transaction
 from psycopg import sql
 
 from ledger.catalog import OPERATIONS
+from ledger.errors import GuardBypassedError
 from tests.support.arguments import needed
 from tests.support.database import Connect
-from tests.support.doors import Door
-from tests.support.factories import OTHER, SHOP, Shop
+from tests.support.doors import Door, PythonDoor
+from tests.support.factories import OTHER, SHOP, Shop, order
 from tests.support.lost import CASES, World
 from tests.support.tables import Tables
 
@@ -115,6 +118,16 @@ def test_only_read_committed(level: str, sql_door: Door, connect: Connect) -> No
                 with pytest.raises(psycopg.Error, match="READ COMMITTED only") as refused:
                     call(session, operation, {})
                 assert refused.value.sqlstate == "LG001"
+
+
+def test_no_operation_runs_inside_a_transaction_of_the_program(sql_shop: Shop) -> None:
+    """A rollback there would erase the conflict or the refusal that was already answered."""
+    assert not settings.DATABASES["default"].get("ATOMIC_REQUESTS")
+    before = Tables(sql_shop.owner).rows()
+    for name, given in (("claim_job", order()), ("claim_next_jobs", {"limit": 1})):
+        with transaction.atomic(), pytest.raises(GuardBypassedError, match="autocommit"):
+            PythonDoor().call_many(name, workflow=SHOP, **given)
+    assert Tables(sql_shop.owner).rows() == before
 
 
 @pytest.mark.parametrize("argument", [[], "{}", 7, None])
