@@ -25,6 +25,7 @@ _PAGES = (
     ("Providers", "ledger_provider_changelist", ""),
     ("Policies", "ledger_policy_changelist", ""),
     ("Audit", "ledger_auditevent_changelist", ""),
+    ("Kill matrix", "review_kill_matrix", ""),
 )
 
 
@@ -63,11 +64,14 @@ class ConsoleSite(AdminSite):
     def get_urls(self) -> list[URLPattern | URLResolver]:
         """Put the console's own pages before the admin's."""
         # The views need the models, and this module is imported before they are ready.
-        from review.views import act, item, queue  # noqa: PLC0415
+        from review.views import act, item, kill_matrix, queue  # noqa: PLC0415
 
         own: list[URLPattern | URLResolver] = [
             path("", RedirectView.as_view(pattern_name="admin:review_queue"), name="index"),
             path("queue/", self.admin_view(queue.queue), name="review_queue"),
+            path(
+                "kill-matrix/", self.admin_view(kill_matrix.kill_matrix), name="review_kill_matrix"
+            ),
             path(
                 "queue/conflict/<int:conflict_id>/preview/",
                 self.admin_view(item.preview),

@@ -6,12 +6,10 @@ from django.views.generic import RedirectView
 
 from ledger.api import api
 from review.views.icon import icon
-from review.views.kill_matrix import kill_matrix
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:review_queue")),
     path("favicon.ico", icon),
-    path("admin/kill-matrix/", admin.site.admin_view(kill_matrix), name="kill_matrix"),
     path("admin/", admin.site.urls),
     path("api/v1/", api.urls),
 ]
