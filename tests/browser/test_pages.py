@@ -6,6 +6,7 @@ import psycopg
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
+from ledger.operations.decisions import decide_conflict
 from review.queue import item_url
 from tests.browser.conftest import LogIn, violations
 from tests.support import desk, losses
@@ -23,15 +24,25 @@ def lab(shop: psycopg.Connection) -> Iterator[Lab]:
 
 def everything(lab: Lab) -> list[str]:
     """Make one item of each kind and source; return the addresses of all pages of the console."""
+    number = losses.missing_key(lab)
+    ended = decide_conflict(
+        actor="otto", conflict_id=number, lock_version=1, decision="abandon", reason="not wanted"
+    )
+    assert ended.outcome == "won", ended
+    decided = item_url("conflict", number)
     conflicts = [item_url("conflict", make(lab)) for make in losses.MAKE.values()]
     others = [item_url(source, losses.other(lab.owner, source)) for source in losses.OTHERS]
     lists = ["job", "conflict", "auditevent", "policy"]
     return [
         "/admin/queue/",
+        "/admin/queue/?tab=decided",
+        "/admin/queue/?tab=decided&q=nothing-has-this-name",
+        f"{decided}?tab=decided",
         "/admin/queue/?q=nothing-has-this-name",
         *conflicts,
         *others,
         *(f"/admin/ledger/{name}/" for name in lists),
+        "/admin/kill-matrix/",
         "/admin/password_change/",
     ]
 
@@ -70,7 +81,13 @@ def test_no_page_is_wider_than_a_phone(lab: Lab, page: Page, log_in: LogIn) -> N
         page.goto(path)
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= PHONE["width"], path
-    page.goto(next(path for path in paths if path.startswith("/admin/queue/conflict/")))
+    page.goto(
+        next(
+            path
+            for path in paths
+            if path.startswith("/admin/queue/conflict/") and "tab" not in path
+        )
+    )
     page.locator(".jump a").click()
     expect(page.locator("#reason")).to_be_in_viewport()
 
