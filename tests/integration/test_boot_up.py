@@ -12,22 +12,22 @@ import pytest
 from django.contrib.auth.models import User
 
 from review.preparation import steps
-from tests.support.processes import PATIENCE, Up, free_port, living, manage, up, wait_until
+from tests.support.processes import (
+    OPEN,
+    PATIENCE,
+    free_port,
+    living,
+    manage,
+    stop,
+    up,
+    wait_until,
+)
 
-STOPPED_WITHIN = 5
-OPEN = r"open (http://\S+)"
+FIRST, LATER = 60, 5
+"""Seconds to a page at the first start and at a later one, on a machine with nothing else to do."""
+BUSY = 6
+"""How much longer it may take beside other tests."""
 PASSWORD = r"log in as admin with the password (\S+)"
-
-
-def stop(running: Up, directory: Path, request: signal.Signals = signal.SIGINT) -> None:
-    """Ask it to stop; it does so in time and leaves nothing running."""
-    running.process.send_signal(request)
-    output = running.finish()
-    took = re.search(r"everything has stopped, in ([0-9.]+) s", output)
-    assert took, output
-    assert float(took[1]) < STOPPED_WITHIN, output
-    assert living(directory) == {}
-    assert running.process.returncode == 0
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,10 @@ def password(directory: Path) -> str:
     """Start it for the first time, see a page, stop it with Ctrl-C."""
     with up(directory, "--no-demo", "--port", free_port()) as running:
         word = running.read_until(PASSWORD)[1]
-        with urllib.request.urlopen(running.read_until(OPEN)[1], timeout=PATIENCE) as page:
+        seconds, address = running.read_until(OPEN).groups()
+        print(f"the first page after {seconds} s")  # noqa: T201 - for who looks at a failure
+        assert float(seconds) < FIRST * BUSY
+        with urllib.request.urlopen(address, timeout=PATIENCE) as page:
             assert page.status == 200
             assert "default-src 'none'" in page.headers["Content-Security-Policy"]
         stop(running, directory)
@@ -62,7 +65,9 @@ def test_second_start_keeps_everything_and_stops_on_any_request(
 ) -> None:
     """Starting again makes no second administrator, loses no row, says where the password is."""
     with up(directory, "--no-demo", "--port", free_port()) as running:
-        running.read_until(OPEN)
+        seconds = running.read_until(OPEN)[1]
+        print(f"the first page of a later start after {seconds} s")  # noqa: T201 - as above
+        assert float(seconds) < LATER * BUSY
         assert password not in running.output
         kept = directory / "admin-password"
         assert f"log in as admin; the password is in {kept}\n" in running.output
@@ -123,7 +128,7 @@ def test_taken_port_is_said_before_anything_is_done(directory: Path, password: s
 def test_killed_children_and_postgres_come_back(directory: Path, password: str) -> None:
     """Each process that dies is started again, the private server included."""
     with up(directory, "--no-demo", "--port", free_port()) as running:
-        page = running.read_until(OPEN)[1]
+        page = running.read_until(OPEN)[2]
         web = _one(directory, "granian")
         os.kill(web, signal.SIGKILL)
         running.read_until("web ended .SIGKILL.; starting it again")

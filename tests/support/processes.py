@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -12,6 +13,9 @@ from pathlib import Path
 
 from ledger.local import ROOT
 
+STOPPED_WITHIN = 5
+OPEN = r"\[ *([0-9.]+) s\] open (http://\S+)"
+"""What `up` says once a page can be opened: after how many seconds, and where."""
 PATIENCE = 30
 """Longer than anything here takes on a busy machine; a wait that needs it is a failure."""
 NOT_INHERITED = (
@@ -124,10 +128,21 @@ class Up:
         return self.output
 
 
+def stop(running: Up, directory: Path, request: signal.Signals = signal.SIGINT) -> None:
+    """Ask it to stop; it does so in time and leaves nothing running."""
+    running.process.send_signal(request)
+    output = running.finish()
+    took = re.search(r"everything has stopped, in ([0-9.]+) s", output)
+    assert took, output
+    assert float(took[1]) < STOPPED_WITHIN, output
+    assert living(directory) == {}
+    assert running.process.returncode == 0
+
+
 @contextmanager
-def up(directory: Path, *arguments: str) -> Iterator[Up]:
+def up(directory: Path, *arguments: str, **more: str) -> Iterator[Up]:
     """Run `manage.py up`; whatever the test does, nothing of it is left behind."""
-    process = manage(directory, "up", *arguments)
+    process = manage(directory, "up", *arguments, **more)
     try:
         yield Up(process)
     finally:
