@@ -950,6 +950,10 @@ class Migration(migrations.Migration):
                         ),
                         name="jobs_state_known",
                     ),
+                    models.CheckConstraint(
+                        condition=models.Q(("inserted_or_matched__in", ["inserted", "matched"])),
+                        name="jobs_inserted_or_matched_known",
+                    ),
                     models.UniqueConstraint(
                         fields=("idem_key", "effect_version"), name="jobs_one_per_key"
                     ),

@@ -68,6 +68,7 @@ class Job(GuardedModel):
         db_table = "jobs"
         constraints = [
             known("state", STATES, "jobs"),
+            known("inserted_or_matched", {"inserted", "matched"}, "jobs"),
             models.UniqueConstraint(fields=["idem_key", "effect_version"], name="jobs_one_per_key"),
             models.UniqueConstraint(
                 fields=["active_lane"],

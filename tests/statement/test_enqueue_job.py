@@ -16,6 +16,7 @@ from tests.support.factories import (
     in_review,
     make_effect,
     order,
+    swept,
 )
 from tests.support.races import race_rounds
 
@@ -32,15 +33,30 @@ def test_a_new_event_is_inserted_and_waits(shop: Shop) -> None:
 
 
 def test_a_second_time_is_matched(shop: Shop) -> None:
-    """Also when the job is at work already; nothing of it changes."""
+    """Also when the job is at work already; nothing of it changes, but that its row says so."""
     job_id = enqueued(shop)
     before = shop.job(job_id)
     again = shop.call("enqueue_job", **order(), run_after="2199-01-01T00:00:00Z")
     assert (again.outcome, again.job_id, again.state) == ("matched", job_id, "queued")
-    assert (shop.job(job_id), again.run_after) == (before, before["run_after"])
+    after = before | {"inserted_or_matched": "matched"}
+    assert (before["inserted_or_matched"], shop.job(job_id)) == ("inserted", after)
+    assert again.run_after == before["run_after"]
     job = claimed(shop, event=2)
-    answer = shop.call("enqueue_job", **order(event=2))
-    assert (answer.outcome, answer.job_id, answer.state) == ("matched", job.job_id, "claimed")
+    for rows in (1, 0):
+        answer = shop.call("enqueue_job", **order(event=2))
+        assert (answer.outcome, answer.job_id, answer.state) == ("matched", job.job_id, "claimed")
+        assert shop.rows("audit_events", outcome="matched")[-1]["row_count"] == rows
+    assert shop.job(job)["inserted_or_matched"] == "matched"
+
+
+def test_who_holds_a_matched_job_does_not_lose_it(shop: Shop) -> None:
+    """The sweeper decides at the version it has taken; a match in between moves none."""
+    job = claimed(shop)
+    taken = swept(shop, job)
+    assert shop.call("enqueue_job", **order()).outcome == "matched"
+    given = {"job_id": taken.job_id, "owner_token": taken.owner_token, "decision": "requeue"}
+    won = shop.call("decide_job", **given, expected_version=taken.version, reason="safe")
+    assert (won.outcome, won.state) == ("won", "queued")
 
 
 def test_a_time_to_run_is_kept(shop: Shop) -> None:

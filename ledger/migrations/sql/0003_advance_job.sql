@@ -4,6 +4,10 @@
 CREATE OR REPLACE FUNCTION ledger.advance_job()
 RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
+    IF NEW.inserted_or_matched <> OLD.inserted_or_matched THEN
+        -- How it was entered is no change of the work: who holds it must not lose it by that.
+        RETURN NEW;
+    END IF;
     NEW.version := OLD.version + 1;
     NEW.updated_at := clock_timestamp();
     IF NEW.state IN ('claimed', 'sweeping') THEN

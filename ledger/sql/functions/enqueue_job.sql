@@ -1,5 +1,6 @@
 -- enqueue_job: put an event's effect into the queue once, and say whether it was there already.
--- inserted: the row is new. matched: it is pending already. replay: it is done, with its result.
+-- inserted: the row is new. matched: it is pending already, and its row says so from the first time
+-- on. replay: it is done, with its result.
 CREATE OR REPLACE FUNCTION ledger.enqueue_job(p_arg jsonb)
 RETURNS TABLE (
     outcome ledger.outcome, job_id text, idem_key text, state text, effect_version integer,
@@ -38,6 +39,10 @@ BEGIN
         v_rows := 1;
     ELSIF v_verdict IS NULL THEN
         v_verdict := CASE WHEN v_job.state = 'dead' THEN 'dead_lettered' ELSE 'matched' END;
+        IF v_verdict = 'matched' AND v_job.inserted_or_matched = 'inserted' THEN
+            UPDATE public.jobs j SET inserted_or_matched = 'matched' WHERE j.id = v_job.id;
+            v_rows := 1;
+        END IF;
     END IF;
     IF v_verdict = 'missing_key' THEN
         outcome := v_verdict;

@@ -66,13 +66,26 @@ def claim_jobs(_world: World) -> dict[str, Any]:
     return workflow(items=items)
 
 
-@case("enqueue_job", "matched", lost="inserted")
+@case(
+    "enqueue_job",
+    "matched",
+    lost="inserted",
+    repeat_changes=1,
+    moves={"inserted_or_matched"},
+)
 def enqueue_job(_world: World) -> dict[str, Any]:
     """It is in the queue already."""
     return workflow(**order())
 
 
-@case("enqueue_jobs", "matched", lost="inserted", changes=2)
+@case(
+    "enqueue_jobs",
+    "matched",
+    lost="inserted",
+    changes=2,
+    repeat_changes=2,
+    moves={"inserted_or_matched"},
+)
 def enqueue_jobs(_world: World) -> dict[str, Any]:
     """Each item is in the queue already."""
     return workflow(items=[order(event=1), order(event=2)])
