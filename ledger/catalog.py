@@ -159,6 +159,7 @@ _ALL = (
     Operation("revoke_token"),
     Operation("acknowledge_alert"),
     Operation("save_baseline"),
+    Operation("save_batch_curve"),
 )
 
 OPERATIONS = {operation.name: operation for operation in _ALL}

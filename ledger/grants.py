@@ -16,7 +16,7 @@ from ledger import shipped
 from ledger.catalog import OPERATIONS, READERS
 
 READ_ONLY_FLOORS = {"ledger", "sweeper"}
-VIEWS = ("review_queue", "processed_items")
+VIEWS = ("review_queue", "processed_items", "lanes", "hot_keys")
 
 # Exactly what the sources' own statements touch; triggers guard each of them.
 ARTICLES = (

@@ -35,6 +35,14 @@ POLICIES: tuple[tuple[str, Any, str, str, str], ...] = (
     ("dlq_retry_s", 300, "s", "guess", "wait before the schedule tries a dead letter again"),
     ("rule_inputs_bytes", 16384, "B", "guess", "what a rule may say of what it looked at"),
     ("job_retention_s", 2592000, "s", "guess", "how long a finished job stays after its key left"),
+    (
+        0,
+        "",
+        "guess",
+        "calls of one token in each web process; 0: no limit",
+    ),
+    ("hot_key_conflicts", 3, "", "seed", "losses of one record from which it is called hot"),
+    ("hot_key_window_s", 86400, "s", "seed", "how far back losses of a record count"),
     ("demo", False, "", "operator", "whether this ledger shows the demonstration"),
 )
 

@@ -1741,4 +1741,89 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
+        migrations.CreateModel(
+            name="HotKey",
+            fields=[
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "target",
+                        "record_key",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("target", models.TextField()),
+                ("record_key", models.TextField()),
+                ("conflicts", models.BigIntegerField()),
+                ("undecided", models.BigIntegerField()),
+                (
+                    "workflows",
+                    django.contrib.postgres.fields.ArrayField(base_field=models.TextField()),
+                ),
+                ("first_at", models.DateTimeField()),
+                ("last_at", models.DateTimeField()),
+                ("lane", models.TextField()),
+                ("depth", models.BigIntegerField()),
+                ("held_by", models.TextField(null=True)),
+            ],
+            options={
+                "db_table": "hot_keys",
+                "managed": False,
+                "default_permissions": (),
+            },
+        ),
+        migrations.CreateModel(
+            name="Lane",
+            fields=[
+                ("serial_key", models.TextField(primary_key=True, serialize=False)),
+                ("depth", models.BigIntegerField()),
+                ("held_by", models.TextField(null=True)),
+                ("waiting_since", models.DateTimeField(null=True)),
+            ],
+            options={
+                "db_table": "lanes",
+                "managed": False,
+                "default_permissions": (),
+            },
+        ),
+        migrations.CreateModel(
+            name="BatchCurve",
+            fields=[
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "table_name",
+                        "measured_at",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("table_name", models.TextField()),
+                ("measured_at", models.DateTimeField()),
+                ("predicate", models.TextField()),
+                ("sample", ledger.models.base.SafeJSONField()),
+                ("curve", ledger.models.base.SafeJSONField()),
+                ("knee", models.IntegerField(null=True)),
+                ("threshold", models.IntegerField(null=True)),
+                ("measured_by", models.TextField()),
+            ],
+            options={
+                "db_table": "batch_curves",
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("knee", None), ("threshold", None)),
+                            models.Q(("knee__gt", models.F("threshold")), ("threshold__gte", 1)),
+                            _connector="OR",
+                        ),
+                        name="batch_curves_threshold_below_knee",
+                    )
+                ],
+            },
+        ),
     ]

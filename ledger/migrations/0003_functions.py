@@ -186,6 +186,7 @@ class Migration(migrations.Migration):
         InstallFunction("run_rule", "0003_run_rule.sql"),
         InstallFunction("run_rules", "0003_run_rules.sql"),
         InstallFunction("save_baseline", "0003_save_baseline.sql"),
+        InstallFunction("save_batch_curve", "0003_save_batch_curve.sql"),
         InstallFunction("save_effect", "0003_save_effect.sql"),
         InstallFunction("save_provider", "0003_save_provider.sql"),
         InstallFunction("save_row", "0003_save_row.sql"),
@@ -216,6 +217,8 @@ class Migration(migrations.Migration):
         InstallFunction("write_letter", "0003_write_letter.sql"),
         InstallFunction("write_row", "0003_write_row.sql"),
         InstallFunction("writer_mark", "0003_writer_mark.sql"),
+        InstallView("hot_keys", "0003_hot_keys.sql"),
+        InstallView("lanes", "0003_lanes.sql"),
         InstallView("processed_items", "0003_processed_items.sql"),
         InstallView("review_queue", "0003_review_queue.sql"),
     ]

@@ -4,6 +4,7 @@ from ledger.models.alerts import Alert
 from ledger.models.api_keys import ApiKey
 from ledger.models.audit_events import AuditEvent, AuditSeal
 from ledger.models.baselines import Baseline
+from ledger.models.batch_curves import BatchCurve
 from ledger.models.batch_runs import BatchRun
 from ledger.models.checks import Check, CheckRun
 from ledger.models.conflicts import Conflict
@@ -11,6 +12,7 @@ from ledger.models.effects import Effect, KeySpec
 from ledger.models.failed_jobs import FailedJob
 from ledger.models.idem import ArchivedIdem, Idem
 from ledger.models.jobs import Evidence, Job, PayloadBody
+from ledger.models.lanes import HotKey, Lane
 from ledger.models.outbox import OutboxMessage
 from ledger.models.policies import Policy
 from ledger.models.providers import Provider
@@ -28,6 +30,7 @@ __all__ = [
     "AuditEvent",
     "AuditSeal",
     "Baseline",
+    "BatchCurve",
     "BatchRun",
     "Check",
     "CheckRun",
@@ -36,9 +39,11 @@ __all__ = [
     "Evidence",
     "FailedJob",
     "FieldOwnership",
+    "HotKey",
     "Idem",
     "Job",
     "KeySpec",
+    "Lane",
     "Liveness",
     "OutboxMessage",
     "PayloadBody",

@@ -40,6 +40,7 @@ ORDER = {
     "record_history": "at",
     "key_specs": "version",
     "baselines": "workflow_version",
+    "batch_curves": "measured_at",
     "providers": "name",
     "effects": "name",
     "targets": "name",

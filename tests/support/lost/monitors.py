@@ -67,3 +67,11 @@ def that_still_holds(world: World) -> dict[str, Any]:
     """Looked at once."""
     assert world.run("save_baseline", **_baseline(), anchor=4.5, tolerance=2).outcome == "won"
     return _baseline() | {"recheck": True, "version": 1}
+
+
+@case("save_batch_curve", "replay")
+def save_batch_curve(_world: World) -> dict[str, Any]:
+    """Measured once."""
+    measured = {"table_name": "crm.orders", "measured_at": "2026-11-30T09:00:00Z"}
+    found = {"predicate": "open", "sample": {"rows": 20}, "curve": [], "knee": 10, "threshold": 5}
+    return {"actor": "root"} | measured | found

@@ -1,0 +1,1 @@
+"""How large a batch of one table may be: measured on a copy, stored as a curve."""
