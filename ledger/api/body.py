@@ -90,7 +90,7 @@ def read(raw: bytes, most: int | None = None) -> Body:
     if _depth(text) > MAX_DEPTH + 1:
         _refuse_token(text)
     try:
-        body = _object(text)
+        body = parse(text)
     except JSONDecodeError as error:
         raise _syntax(text, error) from None
     except _UnstorableNumberError:
@@ -105,7 +105,7 @@ def salvage(raw: bytes, names: Container[str]) -> Body:
     text = raw.decode("utf-8", "replace")
     kept: dict[str, str] = {}
     start = seen = 0
-    for at, piece, stack in _walk(text):
+    for at, piece, stack in walk(text):
         if len(stack) == 1 and piece in ",}":
             kept |= _named(text[start:at], names)
             seen += 1
@@ -113,7 +113,7 @@ def salvage(raw: bytes, names: Container[str]) -> Body:
             start = at + 1
         if seen > MOST_MEMBERS:
             break
-    return _object("{" + ",".join(kept.values()) + "}")
+    return parse("{" + ",".join(kept.values()) + "}")
 
 
 def _named(member: str, names: Container[str]) -> dict[str, str]:
@@ -161,7 +161,7 @@ def _is_storable(number: str) -> bool:
 _DECODER = json.JSONDecoder(parse_float=_number, parse_int=_number, parse_constant=_number)
 
 
-def _object(text: str) -> Body:
+def parse(text: str) -> Body:
     """Read a text that is one object and nothing more."""
     members, spans, at = _members(text, 0)
     end = _skip(text, at)
@@ -212,7 +212,7 @@ def _depth(text: str) -> int:
 # -- saying what is wrong ------------------------------------------------------------------------
 
 
-def _walk(text: str) -> Iterator[tuple[int, str, list[str | int]]]:
+def walk(text: str) -> Iterator[tuple[int, str, list[str | int]]]:
     """Give every token with its place and the names and indexes of what is open around it."""
     stack: list[str | int] = []
     for match in _TOKEN.finditer(text):
@@ -250,7 +250,7 @@ def _path(stack: list[str | int]) -> str:
 def _syntax(text: str, error: JSONDecodeError) -> BodyError:
     """Say where the text stops being JSON."""
     path = "$"
-    for start, _, stack in _walk(text):
+    for start, _, stack in walk(text):
         if start > error.pos:
             break
         path = _path(stack)
@@ -260,7 +260,7 @@ def _syntax(text: str, error: JSONDecodeError) -> BodyError:
 
 def _refuse_token(text: str) -> Never:
     """Find the token that cannot be stored, and refuse it by its place."""
-    for _, piece, stack in _walk(text):
+    for _, piece, stack in walk(text):
         if piece in "[{" and len(stack) > MAX_DEPTH:
             raise BodyError(_path(stack), f"nested deeper than {MAX_DEPTH} levels; flatten it")
         if fault := _fault(piece):

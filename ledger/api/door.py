@@ -10,7 +10,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from ledger.api import body, limits
+from ledger.api import body, items, limits
 from ledger.api.auth import Token, claims
 from ledger.api.body import Body, BodyError
 from ledger.api.problems import ProblemError, answer, answer_many, is_refusal
@@ -18,7 +18,7 @@ from ledger.catalog import OUTCOMES, Operation
 from ledger.operations._call import call_text
 from ledger.operations._json import encode
 from ledger.operations.registry import answers_many
-from ledger.operations.specification import CALLER, keeps_item_texts, members
+from ledger.operations.specification import CALLER, item_members, keeps_item_texts, members
 
 NO_BODY = Body("{}", {}, {})
 ACCEPT = "accept"
@@ -29,7 +29,7 @@ def serve(operation: Operation, request: HttpRequest, **path: str) -> HttpRespon
     token: Token = request.auth  # type: ignore[attr-defined]  # set by the authentication
     accept = _accepted(request, operation)
     known = members(operation.name)
-    given, kept = _given(request, known)
+    given, kept = _given(request, operation, known)
     overlay: dict[str, Any] = {**kept, **path, **claims(token, operation, given.members)}
     if "payload_text" in known and "payload" in given.members:
         overlay["payload_text"] = given.text_of("payload")
@@ -49,18 +49,23 @@ def serve(operation: Operation, request: HttpRequest, **path: str) -> HttpRespon
     return answer(operation, outcome, row, accept)
 
 
-def _given(request: HttpRequest, known: Mapping[str, str]) -> tuple[Body, dict[str, str]]:
+def _given(
+    request: HttpRequest, operation: Operation, known: Mapping[str, str]
+) -> tuple[Body, dict[str, str]]:
     """Return the body, and the raw bytes of one that cannot be stored but must not be refused."""
     if request.method == "GET":
         asked = {name: value for name, value in request.GET.items() if name != ACCEPT}
         return Body(encode(asked), asked, {}), {}
     most = limits.body_max()
-    if "raw_base64" not in known:
+    of_items = item_members(operation.name)
+    if "raw_base64" not in known and "raw_base64" not in of_items:
         return body.read(limits.take(request, most)), {}
     raw = limits.take(request, limits.KEPT_MAX)
     try:
         return body.read(raw, most), {}
     except BodyError as error:
+        if of_items:
+            return items.keep(raw, error, most, of_items), {}
         kept = {"raw_base64": base64.b64encode(raw).decode(), "parse_error": str(error)}
         return body.salvage(raw[:most], {*known, *CALLER}), kept
 

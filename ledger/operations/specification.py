@@ -31,9 +31,15 @@ def members(operation: str) -> dict[str, str]:
 @cache
 def keeps_item_texts(operation: str) -> bool:
     """Say whether an array form keeps the exact text of each item's payload."""
-    single = operation.removesuffix("s")
-    array = members(operation) == {"items": "array!"}
-    return array and "payload_text" in members(single)
+    return "payload_text" in item_members(operation)
+
+
+@cache
+def item_members(operation: str) -> dict[str, str]:
+    """Return the members of each item of an array form; none where it is no array form."""
+    if members(operation) != {"items": "array!"}:
+        return {}
+    return members(operation.removesuffix("s"))
 
 
 @cache

@@ -184,6 +184,74 @@ def test_a_reported_failure_is_never_refused_for_its_content(
     assert (again.status_code, again["Idempotency-Replayed"]) == (200, "true")
 
 
+def letters(owner_sql: psycopg.Connection, response: Any) -> list[tuple[Any, ...]]:
+    """Return the dead letters an array call answered with: bytes, why raw, item key, payload."""
+    assert response.status_code == 200, response.content
+    rows = sorted(json.loads(response.content), key=lambda row: row["item"])
+    assert {row["outcome"] for row in rows} <= {"inserted", "replay"}, rows
+    return [
+        owner_sql.execute(
+            "SELECT b.body, b.parse_error, f.item_key, f.payload FROM failed_jobs f"
+            " JOIN payload_bodies b ON b.sha256 = f.payload_sha256 WHERE f.id = %s",
+            [row["failed_job_id"]],
+        ).fetchall()[0]
+        for row in rows
+    ]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [b"NaN", b"1e5000", b'"\\u0000"', b'"\\ud83d"', b"[" * 200 + b"]" * 200, b"tru", b'"\xff"'],
+)
+def test_one_unstorable_item_of_many_costs_none(
+    billing: Http, owner_sql: psycopg.Connection, value: bytes
+) -> None:
+    """It is kept byte for byte with the reason; the others are stored as they are."""
+    bad = b'{"item_key": "b", "payload": {"v": %s}, "error_message": "x"}' % value
+    good = b'{"item_key":"a","payload":{"v": 1.50},"error_message":"x"}'
+    body = b'{"items": [%s ,\n %s, %s]}' % (good, bad, good.replace(b'"a"', b'"c"'))
+    first, second, third = letters(owner_sql, billing.post("/failed-jobs/many", body))
+    assert (first[0], first[1], first[2]) == (b'{"v": 1.50}', None, "a")
+    assert (second[0], second[2], second[3]) == (bad, "b", None)
+    assert second[1].startswith("payload") or "UTF-8" in second[1] or "JSON" in second[1]
+    assert (third[2], third[3]) == ("c", {"v": 1.5})
+    again = json.loads(billing.post("/failed-jobs/many", body).content)
+    assert {row["outcome"] for row in again} == {"replay"}
+
+
+@pytest.mark.parametrize(
+    "raw", [b"", b"amount=12", b'{"items":[{"payload":1},{"payload":', b"[NaN]"]
+)
+def test_reports_that_cannot_be_told_apart_are_one(
+    billing: Http, owner_sql: psycopg.Connection, raw: bytes
+) -> None:
+    """Kept as it came: nobody guesses where an item ends."""
+    ((kept, why, _, payload),) = letters(owner_sql, billing.post("/failed-jobs/many", raw))
+    assert (kept, why is None, payload) == (raw, False, None)
+
+
+def test_a_member_that_does_not_fit_costs_no_report(
+    billing: Http, owner_sql: psycopg.Connection
+) -> None:
+    """It is in the bytes; what fits is beside them."""
+    bad = b'{"job_id":5,"effect":"","item_key":"k","payload":NaN}'
+    body = b'{"items":[%s,5,{"payload":2}]}' % bad
+    first, second, third = letters(owner_sql, billing.post("/failed-jobs/many", body))
+    assert (first[0], first[2]) == (bad, "k")
+    assert (second[0], second[3]) == (b"5", None)
+    assert third[3] == 2
+
+
+def test_an_item_too_long_to_be_read_is_kept_raw(
+    billing: Http, owner_sql: psycopg.Connection
+) -> None:
+    """Together they may be longer than any other body."""
+    long = json.dumps({"item_key": "l", "payload": "x" * 3_000_000}).encode()
+    body = b'{"items":[{"payload":2},%s]}' % long
+    first, second = letters(owner_sql, billing.post("/failed-jobs/many", body))
+    assert (first[3], second[0] == long, "longer" in second[1]) == (2, True, True)
+
+
 def test_of_an_unstorable_report_the_rest_is_still_known(
     billing: Http, owner_sql: psycopg.Connection
 ) -> None:
