@@ -36,6 +36,7 @@ POLICIES: tuple[tuple[str, Any, str, str, str], ...] = (
     ("rule_inputs_bytes", 16384, "B", "guess", "what a rule may say of what it looked at"),
     ("job_retention_s", 2592000, "s", "guess", "how long a finished job stays after its key left"),
     (
+        "http_calls_per_minute",
         0,
         "",
         "guess",

@@ -44,7 +44,10 @@ routes.add_all(api)
 
 @api.exception_handler(ProblemError)
 def _refused(_request: HttpRequest, error: ProblemError) -> HttpResponse:
-    return problem(error.status, error.code, error.hint, path=error.path)
+    response = problem(error.status, error.code, error.hint, path=error.path)
+    if error.retry_after is not None:
+        response["Retry-After"] = str(error.retry_after)
+    return response
 
 
 @api.exception_handler(AuthenticationError)

@@ -30,6 +30,7 @@ class Token:
     workflow: str | None
     user_name: str | None
     scopes: frozenset[str]
+    digest: bytes
 
     @property
     def work(self) -> list[str]:
@@ -47,7 +48,7 @@ class BearerToken(HttpBearer):
         if not found or not compare_digest(bytes(found[0][0]), digest):
             return None
         _, workflow, user_name, scopes = found[0]
-        return Token(workflow, user_name, frozenset(scopes))
+        return Token(workflow, user_name, frozenset(scopes), digest)
 
 
 def claims(token: Token, operation: Operation, given: Mapping[str, Any]) -> dict[str, Any]:

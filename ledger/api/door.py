@@ -27,6 +27,7 @@ ACCEPT = "accept"
 def serve(operation: Operation, request: HttpRequest, **path: str) -> HttpResponse:
     """Answer one request for an operation."""
     token: Token = request.auth  # type: ignore[attr-defined]  # set by the authentication
+    limits.count_call(token.digest)
     accept = _accepted(request, operation)
     known = members(operation.name)
     given, kept = _given(request, operation, known)

@@ -32,10 +32,19 @@ ROW_STATUS = {200, *ACCEPTED_STATUS.values(), CONFLICT}
 class ProblemError(Exception):
     """A request that got no row of an operation."""
 
-    def __init__(self, status: int, code: str, hint: str, path: str | None = None) -> None:
-        """Keep what to answer: what is wrong, where, and what to do about it."""
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        hint: str,
+        path: str | None = None,
+        *,
+        retry_after: int | None = None,
+    ) -> None:
+        """Keep what to answer: what is wrong, where, what to do about it, and when."""
         super().__init__(f"{status} {code}: {hint}")
         self.status, self.code, self.hint, self.path = status, code, hint, path
+        self.retry_after = retry_after
 
 
 def problem(

@@ -279,6 +279,7 @@ def test_a_fault_of_ours_shows_nothing(billing: Http, monkeypatch: pytest.Monkey
 def test_a_request_passes_by_what_is_for_people(billing: Http) -> None:
     """No cookie, no session: one query finds the token, one runs the operation."""
     limits.body_max()
+    limits.count_call(b"")
     with CaptureQueriesContext(
         connection,
     ) as queries:
@@ -307,6 +308,34 @@ def test_the_longest_body_is_a_policy(billing: Http, owner_sql: psycopg.Connecti
     response = billing.post("/jobs/claim", ORDER | {"payload": "x" * 100})
     assert response.status_code == 413
     limits.forget()
+
+
+def test_a_token_that_calls_too_often_is_told_when_to_come_back(
+    billing: Http, owner_sql: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is recorded; another token is not meant; the next minute begins anew."""
+    owner_sql.execute("UPDATE policies SET value = '2' WHERE name = 'http_calls_per_minute'")
+    limits.forget()
+    monkeypatch.setattr(limits.time, "monotonic", lambda: now)
+    now = 6_000_042.0
+    other = Http(make_token(owner_sql, workflow="billing", scopes=["jobs"]))
+    events = [ORDER | {"event": {"id": f"evt_{n}"}} for n in range(5)]
+    assert [billing.post("/jobs/claim", each).status_code for each in events[:2]] == [200, 200]
+    for _ in range(2):
+        response = billing.post("/jobs/claim", events[2])
+        assert (response.status_code, problem_of(response)["code"]) == (429, "too_many_calls")
+        assert response["Retry-After"] == "19"
+    assert owner_sql.execute("SELECT count(*) FROM audit_events").fetchone() == (2,)
+    assert other.post("/jobs/claim", events[3]).status_code == 200
+    now = 6_000_061.0
+    assert billing.post("/jobs/claim", events[2]).status_code == 200
+    limits.forget()
+
+
+def test_without_a_limit_nothing_is_counted(billing: Http) -> None:
+    """As it is shipped: a proxy in front sees addresses, this program does not."""
+    limits.forget()
+    assert {billing.post("/jobs/claim", ORDER).status_code for _ in range(20)} == {200, 409}
 
 
 def test_the_schema_is_public_and_as_it_was_promised(billing: Http) -> None:
