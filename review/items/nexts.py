@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 
 from ledger.models import BatchRun, Conflict, FailedJob, Job, Provider, Run
 from review.items.around import unreadable
+from review.items.checks import what_to_check
 from review.items.sends import can_be_asked, known_by
 from review.text import shown
 
@@ -81,6 +82,8 @@ def how_to_check(job: Job, provider: Provider | None) -> SafeString | None:
     """Say where and for what to look by hand, where the provider cannot be asked."""
     if can_be_asked(provider):
         return None
+    if what_to_check(job, provider):  # the provider's own profile knows better
+        return format_html("{}", "Where and for what to look stands below.")
     name, (label, value) = shown(job.provider, 60), known_by(job, provider)
     when = f" sent about {job.first_marked_at:%H:%M} UTC" if job.first_marked_at else ""
     return format_html(

@@ -99,8 +99,9 @@ def register(lab: Lab) -> None:
     )
     for name in (BILLING, FORM):
         _register_workflow(name)
-    hint = f"Open {lab.provider}/effects and look for {{provider_key}} or {{handle}}: it counts."
+    known_by = {effect.provider: effect.identity for effect in EFFECTS.values()}
     for name, (kind, config) in _providers(lab).items():
+        hint = f"Open {lab.provider}/effects and look for {{{known_by[name]}}}: it counts."
         profile = {"check": [hint]}
         _expect(
             save_provider(**WHO, **TIMES, **kind, name=name, lookup_config=config, profile=profile)

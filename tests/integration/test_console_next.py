@@ -74,7 +74,14 @@ def test_where_nobody_answers_a_look_up_the_page_says_where_to_look(lab, olga):
     assert item.next.words == "Check at hook by hand, then say what you know"
     assert "Landed cannot ask hook." in item.next.how
     assert f"key: <code><bdi>{job.provider_key}</bdi></code>" in item.next.how
+    lab.owner.execute(
+        "UPDATE providers SET profile = %s WHERE name = 'hook'",
+        ['{"check": ["Call the warehouse and ask for {provider_key}."]}'],
+    )
+    told = said_of(olga, "conflict", number).next.how
+    assert told == "Where and for what to look stands below."
     page = olga.get(item_url("conflict", number)).text
+    assert f"Call the warehouse and ask for {job.provider_key}." in page
     assert "advisory without handle" in page
     assert job.handle.strip("<>") not in page
     assert ">Handle<" not in page
