@@ -346,3 +346,27 @@ def test_of_two_reconcilers_one_ends_a_run(racing_shop: Shop) -> None:
         outcomes = sorted(answer.outcome for answer in race(look, look))
         assert outcomes == ["already_terminal", "won"]
     assert len(shop.rows("runs", status="failed_transient", workflow=SHOP)) == 12
+
+
+def test_a_person_who_names_the_execution_and_the_reconciler_meet(racing_shop: Shop) -> None:
+    """Who is second hears that the run moved; no flag stands on what a person just settled."""
+    shop = racing_shop
+    for number in range(12):
+        run_id = begun(shop)
+        named = _named(shop, run_id)
+        attach = {"run_id": run_id, "lock_version": 1, "decision": "attach_execution"}
+        attach |= {"external_execution_id": f"e{number}", "reason": "found it", "actor": "anna"}
+
+        def look(named: dict[str, Any] = named) -> Any:
+            return shop.run("reconcile_run", **named)
+
+        def decide_(attach: dict[str, Any] = attach) -> Any:
+            return shop.run("decide_run", **attach)
+
+        looked, decided = race(look, decide_)
+        run = row(shop, run_id)
+        if decided.outcome == "won":
+            assert (looked.outcome, run["needs_operator"]) == ("stale_version", False)
+        else:
+            assert (looked.action, decided.outcome) == ("leave_flagged", "already_decided")
+            assert (run["external_execution_id"], run["needs_operator"]) == (None, True)

@@ -161,17 +161,14 @@ class Office(Shop):
         return self.rows("audit_events", op=operation)[-1]
 
     def seal(self) -> Any:
-        """Seal the audit as soon as every transaction before it ended, on the whole server."""
+        """Seal the audit as soon as every transaction before it ended."""
         self.wait_for_older_transactions()
         return self.door.call("seal_audit", actor="tick")
 
     def wait_for_older_transactions(self) -> None:
-        """Wait until nothing on the server is older than what the audit holds."""
+        """Wait until nothing in this database is older than what the audit holds."""
         deadline = time.monotonic() + PATIENCE
-        passed = (
-            "SELECT coalesce(max(tx), 0) < pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
-            " FROM audit_events"
-        )
+        passed = "SELECT coalesce(max(tx), 0) < ledger.open_since() FROM audit_events"
         while self.owner.execute(passed).fetchone() != (True,):
             assert time.monotonic() < deadline, "an older transaction never ended"
 
