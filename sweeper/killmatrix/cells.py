@@ -23,6 +23,7 @@ NATIVE, WORKFLOW = "worker", "workflow"
 Expected = Mapping[ProviderClass, tuple[int, str]]
 SENT: Expected = {FORCED: (1, "done"), HANDLE: (1, "done"), BLIND: (1, "review")}
 NOT_SENT: Expected = {FORCED: (1, "done"), HANDLE: (0, "review"), BLIND: (0, "review")}
+TWICE: Expected = {FORCED: (1, "done"), HANDLE: (2, "done"), BLIND: (2, "review")}
 KNOWN: Expected = {FORCED: (1, "done"), HANDLE: (1, "done"), BLIND: (1, "done")}
 
 
@@ -31,7 +32,8 @@ class Point:
     """One row of the matrix: where the worker dies, and the sweeper after it.
 
     ``worker`` says who it is: the native worker, or one that works for a workflow. What a workflow
-    does between claim and mark nobody can see, what the native worker does is known.
+    does between claim and mark nobody can see, what the native worker does is known. With
+    ``again`` somebody sends the same once more under the same key, without asking the ledger.
     """
 
     number: str
@@ -40,6 +42,7 @@ class Point:
     expected: Expected
     worker: str = NATIVE
     sweeper: str | None = None
+    again: bool = False
     mode: Mode = Mode.FORWARD_AND_RESPOND
 
 
@@ -52,6 +55,7 @@ POINTS = (
     Point("5", "the request is on its way", "http.sent#2", SENT),
     Point("6", "receipt stored, before done", "record_receipt.after", KNOWN),
     Point("7", "native worker, not marked", "mark_sending.before", KNOWN),
+    Point("8", "same key twice, past the ledger", "http.answered", TWICE, again=True),
 )
 
 

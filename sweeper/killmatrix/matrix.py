@@ -81,6 +81,8 @@ def _kill_workers(stage: Stage, cells: Sequence[Cell], say: Say) -> None:
             kill = Kill(cell.point.worker, cell.point.dies_at, process.pid, _end(process))
             cell.kills.append(kill)
             say(_words(cell, kill))
+            if cell.point.again:
+                stage.send_again(cell)
 
 
 def _kill_sweeper(cells: Sequence[Cell], say: Say) -> None:

@@ -3,6 +3,7 @@
 Everything is registered through the operations anybody uses, in a ledger that is thrown away.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from sweeper.killmatrix.effects import KEY_LIFETIME_SECONDS
 from sweeper.killmatrix.provider import MockProvider
 from sweeper.killmatrix.relay import Relay
 from sweeper.killmatrix.server import running
+from sweeper.transport import request
 
 LOOPBACK = ("127.0.0.1", 0)
 SHOP = "kill-matrix"
@@ -95,6 +97,23 @@ class Stage:
         cell.key = Job.objects.values_list("provider_key", flat=True).get(id=cell.job_id) or ""
         self.relay.set_mode_for(cell.key, cell.point.mode)
 
+    def send_again(self, cell: Cell) -> None:
+        """Send what the cell's worker sent, as somebody does who never heard of a ledger."""
+        member = {FORCED: "reference", HANDLE: "message_id", BLIND: "key"}[cell.class_]
+        body = {member: self._label(cell), "amount": 1}
+        request(
+            "POST",
+            f"{self.relay.url}/{PATHS[cell.class_]}",
+            headers={self.relay.key_header: cell.key, "Content-Type": "application/json"},
+            body=json.dumps(body, separators=(",", ":")).encode(),
+            allow_private=["127.0.0.1"],
+        )
+
+    def _label(self, cell: Cell) -> str:
+        """Return what the provider knows the cell's effect by."""
+        job = Job.objects.only("handle").get(id=cell.job_id)
+        return (job.handle or "") if cell.class_ is HANDLE else cell.key
+
     def count(self, cell: Cell) -> None:
         """Count the effects of a cell where they happened, and find its lines in the log."""
         entries = [e for e in self.relay.journal.entries if e["key"] == cell.key]
@@ -102,10 +121,8 @@ class Stage:
         if self.mock is None:
             cell.effects = sum(_is_effect(entry) for entry in entries)
             return
-        job = Job.objects.get(id=cell.job_id)
-        label = job.handle if cell.class_ is HANDLE else cell.key
         counts = self.mock.effects.counts()[PATHS[cell.class_]]["by_key"]
-        cell.effects = int(counts.get(label, 0))
+        cell.effects = int(counts.get(self._label(cell), 0))
 
 
 def _is_effect(entry: Mapping[str, Any]) -> bool:
