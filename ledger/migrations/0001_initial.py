@@ -922,6 +922,11 @@ class Migration(migrations.Migration):
                         name="jobs_lane_done",
                     ),
                     models.Index(
+                        condition=models.Q(("state__in", ["done", "abandoned"])),
+                        fields=["created_at"],
+                        name="jobs_finished",
+                    ),
+                    models.Index(
                         condition=models.Q(("waiting_since__isnull", False)),
                         fields=["waiting_since", "id"],
                         name="jobs_waiting",

@@ -142,6 +142,11 @@ class Job(GuardedModel):
                 name="jobs_lane_done",
             ),
             models.Index(
+                fields=["created_at"],
+                condition=Q(state__in=["done", "abandoned"]),
+                name="jobs_finished",
+            ),
+            models.Index(
                 fields=["waiting_since", "id"],
                 condition=Q(waiting_since__isnull=False),
                 name="jobs_waiting",

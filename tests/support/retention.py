@@ -27,10 +27,12 @@ def archived(shop: Shop, effect: str = FORCED, event: Any = 1) -> Held:
 
 
 def let_jobs_grow_old(shop: Shop, days: int = 90) -> None:
-    """Let every job be older than its retention."""
+    """Let every job have been made long ago, and finished so many days ago."""
     shop.owner.execute("ALTER TABLE jobs DISABLE TRIGGER jobs_advance")
     shop.owner.execute(
-        "UPDATE jobs SET updated_at = updated_at - make_interval(days => %s)", [days]
+        "UPDATE jobs SET updated_at = updated_at - d, created_at = created_at - 2 * d"
+        " FROM (SELECT make_interval(days => %s)) ago (d)",
+        [days],
     )
     shop.owner.execute("ALTER TABLE jobs ENABLE TRIGGER jobs_advance")
 

@@ -166,7 +166,10 @@ def purge_jobs(world: World) -> dict[str, Any]:
     _old_key(world)
     world.run("archive_keys")
     world.sql("ALTER TABLE jobs DISABLE TRIGGER jobs_advance")
-    world.sql("UPDATE jobs SET updated_at = updated_at - interval '900 days'")
+    world.sql(
+        "UPDATE jobs SET updated_at = t, created_at = t"
+        " FROM (SELECT clock_timestamp() - interval '900 days') past (t)"
+    )
     world.sql("ALTER TABLE jobs ENABLE TRIGGER jobs_advance")
     return {"actor": SWEEPER}
 

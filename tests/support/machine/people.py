@@ -268,7 +268,10 @@ class People(Base):
         self.ask("archive_keys", actor="schedule", limit=limit)
         if purge:
             self.world.move("ALTER TABLE jobs DISABLE TRIGGER jobs_advance")
-            self.world.move("UPDATE jobs SET updated_at = updated_at - interval '900 days'")
+            self.world.move(
+                "UPDATE jobs SET updated_at = updated_at - d, created_at = created_at - d"
+                " FROM (SELECT interval '900 days') ago (d)"
+            )
             self.world.move("ALTER TABLE jobs ENABLE TRIGGER jobs_advance")
             self.ask("purge_jobs", actor="schedule")
 
