@@ -125,7 +125,7 @@ def empty_database() -> Iterator[str]:
         finally:
             connection.close()
             connection.settings_dict["NAME"] = real
-            session.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(identifier))
+            session.execute(sql.SQL("DROP DATABASE {}").format(identifier))
 
 
 def whole(name: str) -> dict[str, Any]:

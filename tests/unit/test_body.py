@@ -183,10 +183,10 @@ def test_a_body_is_refused_only_for_what_cannot_be_stored(value: object, ascii_o
 )
 def test_a_hostile_body_costs_no_more_than_its_length(raw: bytes) -> None:
     """A megabyte made to hurt is refused within a second or two, not in minutes."""
-    began = time.perf_counter()
+    began = time.process_time()
     refusal(raw)
     salvage(raw, {"x"})
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_salvage_keeps_the_named_members_that_can_be_stored() -> None:

@@ -169,9 +169,9 @@ def test_hostile_values_stay_within_a_second(hostile):
         value(text.replace("b", "a")),
         value(text.replace("a", "b")),
     )
-    started = time.monotonic()
+    started = time.process_time()
     result = compare(base, attempted, current)
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
     assert sum(len(r.attempted.text) for r in result.rows) < 1_000_000
 
 

@@ -15,6 +15,7 @@ from sweeper.errors import (
 )
 from sweeper.transport import Limits, request
 from tests.support.hostile import HEAD, answer_names, drip, flood, say, server, stay_silent
+from tests.support.processes import PATIENCE
 
 
 def test_an_allowed_host_is_called_and_answers() -> None:
@@ -210,7 +211,7 @@ def test_a_slow_answer_is_cut_at_the_deadline(
     ):
         request("GET", f"http://{host}/", allow_private=[host], limits=Limits(seconds=0.4))
     assert caught.value.sent
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < PATIENCE
 
 
 def test_a_slow_body_is_cut_at_the_deadline_and_is_no_whole_body() -> None:
@@ -218,7 +219,7 @@ def test_a_slow_body_is_cut_at_the_deadline_and_is_no_whole_body() -> None:
     started = time.monotonic()
     with server(drip(HEAD + b"Content-Length: 1000\r\n\r\n", b"x")) as (host, _):
         answer = request("GET", f"http://{host}/", allow_private=[host], limits=Limits(seconds=0.4))
-    assert (answer.status, time.monotonic() - started < 3) == (200, True)
+    assert (answer.status, time.monotonic() - started < PATIENCE) == (200, True)
     with pytest.raises(LookupInconclusiveError, match=r"broke off: no complete answer within 0\.4"):
         answer.whole_body()
 
@@ -246,7 +247,7 @@ def test_a_slow_handshake_is_cut_at_the_deadline() -> None:
     ):
         request("GET", f"https://{host}/", allow_private=[host], limits=Limits(seconds=0.4))
     assert not caught.value.sent
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < PATIENCE
 
 
 def test_a_slow_resolver_is_cut_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
