@@ -127,3 +127,18 @@ def test_a_workflow_with_a_person_s_name_is_not_taken_for_them(lab):
     sweep.run_once()
     for path in ("/admin/ledger/auditevent/", "/admin/ledger/job/", "/admin/ledger/conflict/"):
         assert "/admin/auth/user/" not in ada.get(path).text.split('id="content"')[1]
+
+
+def test_a_role_that_lacks_one_right_is_not_told_that_there_is_none(transactional_db):
+    """A viewer has a role; only the right of the verb is missing."""
+    answer = client_of("vera", "viewer").get("/admin/auth/user/")
+    assert answer.status_code == 403
+    assert "You may not do this" in answer.text
+    assert "no role" not in answer.text
+
+
+def test_where_nobody_can_give_a_role_it_is_said(transactional_db):
+    """An installation without an administrator has whoever runs it."""
+    stranger = Client()
+    stranger.force_login(User.objects.create_user("sam", is_staff=True))
+    assert "Nobody here can give you one" in stranger.get("/admin/queue/").text

@@ -1,6 +1,5 @@
 """Dead letters, overdue jobs, batches, messages and runs: each decision through the console."""
 
-import re
 from typing import Any, cast
 
 import psycopg
@@ -275,34 +274,6 @@ def test_a_decision_that_is_not_in_the_table_is_not_found(shop, olga):
         answer = olga.post(f"/admin/queue/{path}", {"decision": "resend"})
         assert answer.status_code == 404
     assert waits("failed_job", item_id)
-
-
-def test_rows_say_what_is_known_and_nothing_that_is_not(shop, olga):
-    """No count of nothing, no colon before nothing, no code word for an effect nobody named."""
-    for source in ("failed_job", "outbox", "job"):
-        losses.other(shop.owner, source)
-    rows = {row.source: row for row in olga.get("/admin/queue/").context["page"].rows}
-    assert rows["failed_job"].why == "it <b>broke</b> · never retried"
-    assert rows["outbox"].why == "not delivered after 0 tries"
-    assert rows["job"].what == "k:1"
-    page = olga.get(item_url("job", rows["job"].item_id)).text
-    assert "<title>k:1: nobody takes this job · Landed</title>" in page
-
-
-def test_an_item_without_anything_beside_its_facts_shows_them_first(shop, olga):
-    """No empty column where the evidence would stand."""
-    bare = olga.get(item_url("run", losses.other(shop.owner, "run"))).text
-    assert 'class="two bare"' in bare
-    full = olga.get(item_url("batch", waiting.failed_batch(shop))).text
-    assert 'class="two"' in full
-
-
-def test_the_tables_write_times_as_the_rest_of_the_console(shop, olga):
-    """To the second and in 24 hours: an audit without seconds has no order."""
-    waiting.failed_batch(shop)
-    page = olga.get("/admin/ledger/auditevent/").text
-    assert re.search(r">\d{4}-\d\d-\d\d \d\d:\d\d:\d\d<", page)
-    assert "p.m." not in page
 
 
 def test_an_item_s_id_may_hold_anything(shop, olga):

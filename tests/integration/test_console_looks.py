@@ -1,0 +1,55 @@
+"""How pages look where there is little to show: rows, items and tables without empty words."""
+
+import re
+
+import psycopg
+import pytest
+from django.test import Client
+
+from review.queue import item_url
+from tests.support import desk, losses, waiting
+from tests.support.database import Connect
+from tests.support.doors import open_door
+from tests.support.factories import Shop
+
+
+@pytest.fixture
+def shop(transactional_db: None, connect: Connect, owner_sql: psycopg.Connection) -> Shop:
+    """Give the shop, reached as the program reaches it."""
+    return Shop(open_door("python", connect, owner_sql), owner_sql)
+
+
+@pytest.fixture
+def olga(transactional_db: None) -> Client:
+    """Log an operator in."""
+    client = Client()
+    client.force_login(desk.person("olga", "operator"))
+    return client
+
+
+def test_rows_say_what_is_known_and_nothing_that_is_not(shop, olga):
+    """No count of nothing, no colon before nothing, no code word for an effect nobody named."""
+    for source in ("failed_job", "outbox", "job"):
+        losses.other(shop.owner, source)
+    rows = {row.source: row for row in olga.get("/admin/queue/").context["page"].rows}
+    assert rows["failed_job"].why == "it <b>broke</b> · never retried"
+    assert rows["outbox"].why == "not delivered after 0 tries"
+    assert rows["job"].what == "k:1"
+    page = olga.get(item_url("job", rows["job"].item_id)).text
+    assert "<title>k:1: nobody takes this job · Landed</title>" in page
+
+
+def test_an_item_without_anything_beside_its_facts_shows_them_first(shop, olga):
+    """No empty column where the evidence would stand."""
+    bare = olga.get(item_url("run", losses.other(shop.owner, "run"))).text
+    assert 'class="two bare"' in bare
+    full = olga.get(item_url("batch", waiting.failed_batch(shop))).text
+    assert 'class="two"' in full
+
+
+def test_the_tables_write_times_as_the_rest_of_the_console(shop, olga):
+    """To the second and in 24 hours: an audit without seconds has no order."""
+    waiting.failed_batch(shop)
+    page = olga.get("/admin/ledger/auditevent/").text
+    assert re.search(r">\d{4}-\d\d-\d\d \d\d:\d\d:\d\d<", page)
+    assert "p.m." not in page
