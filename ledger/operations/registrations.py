@@ -47,6 +47,9 @@ def save_provider(
     mismatch: str | None = None,
     lookup_by_reference: bool | None = None,
     profile: dict[str, Any] | None = None,
+    retry_horizon_seconds: int | None = None,
+    replay_horizon_seconds: int | None = None,
+    retention_margin_seconds: int | None = None,
 ) -> Saved:
     """Register a provider, or change what is known of how it treats a repeat."""
     argument = {
@@ -69,6 +72,9 @@ def save_provider(
         "mismatch": mismatch,
         "lookup_by_reference": lookup_by_reference,
         "profile": profile,
+        "retry_horizon_seconds": retry_horizon_seconds,
+        "replay_horizon_seconds": replay_horizon_seconds,
+        "retention_margin_seconds": retention_margin_seconds,
     }
     return call("save_provider", argument, Saved)
 

@@ -31,7 +31,6 @@ EXEMPT = {
         "enqueue_jobs",
         "fail_run",
         "post_failed_jobs",
-        "save_provider",
         "seal_audit",
         "verify_audit",
     },

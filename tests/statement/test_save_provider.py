@@ -1,12 +1,15 @@
 """save_provider and save_effect share how a registry row is written: whole, guarded, audited."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from ledger.operations.base import CLEAR
+from tests.support.factories import order
 from tests.support.races import inner_doors, race
 from tests.support.records import Office
+from tests.support.retention import DAY
 
 WHO = {"actor": "root", "reason": "agreed with them"}
 PAY = {"name": "pay", "class": "forced_unique", "key_ttl_seconds": 86_400}
@@ -87,6 +90,34 @@ def test_what_contradicts_itself_is_refused(
     assert inner_office.rows("providers", name="pay")[0]["version"] == 1
 
 
+def test_horizons_are_written_down_and_stay_inside_what_was_signed(inner_office: Office) -> None:
+    """The next claim's key lives by them; a key that may be forgotten earlier is refused."""
+    horizons = {"retry_horizon_seconds": 90_000, "replay_horizon_seconds": 100 * DAY}
+    margin = {"retention_margin_seconds": 2 * DAY}
+    pay = PAY | {"name": "charge-provider"}
+    assert inner_office.call("save_provider", **WHO, **pay, **horizons, **margin).outcome == "won"
+    again = inner_office.call("save_provider", **WHO, **pay, **horizons)
+    assert (again.outcome, again.version) == ("replay", 2)
+    inner_office.run("claim_job", **order())
+    (key,) = inner_office.rows("idem")
+    assert key["retain_until"] - key["last_possible_retry_at"] == timedelta(days=102)
+    named = {**WHO, "name": "charge-provider"}
+    signed = inner_office.call("sign_archive_expiry", **named, expiry_seconds=102 * DAY)
+    assert signed.outcome == "won"
+    longer = {"replay_horizon_seconds": 101 * DAY}
+    refused = inner_office.call("save_provider", **WHO, **pay, **longer)
+    assert (refused.outcome, "past_horizon" in refused.detail["constraint"]) == (
+        "rule_failed",
+        True,
+    )
+    (row,) = inner_office.rows("providers", name="charge-provider")
+    assert (row["retry_horizon"], row["replay_horizon"], row["version"]) == (
+        timedelta(hours=25),
+        timedelta(days=100),
+        3,
+    )
+
+
 def test_an_ill_typed_member_is_named(inner_office: Office) -> None:
     """Nothing is stored."""
     wrongs: list[dict[str, Any]] = [
@@ -96,6 +127,7 @@ def test_an_ill_typed_member_is_named(inner_office: Office) -> None:
         {"max_attempts": 0},
         {"key_unlimited": "yes"},
         {"profile": []},
+        {"replay_horizon_seconds": -1},
         {"version": -1},
         {"reason": ""},
     ]

@@ -248,7 +248,8 @@ def set_policy(_world: World) -> dict[str, Any]:
 @case("save_provider", "replay")
 def save_provider(_world: World) -> dict[str, Any]:
     """A new row is made once."""
-    return REASON | {"name": "stripe", "class": "forced_unique", "key_ttl_seconds": 86_400}
+    times = {"key_ttl_seconds": 86_400, "replay_horizon_seconds": 40 * 86_400}
+    return REASON | {"name": "stripe", "class": "forced_unique"} | times
 
 
 @case("save_provider", "replay")
