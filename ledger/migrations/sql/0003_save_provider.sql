@@ -18,7 +18,7 @@ DECLARE
         "lookup_by_reference": "bool", "profile": "object",
         "retry_horizon_seconds": "int:0..315360000", "replay_horizon_seconds": "int:0..315360000",
         "retention_margin_seconds": "int:0..315360000"}');
-    v_times CONSTANT text[] := '{retry_horizon,replay_horizon,retention_margin}';
+    v_times CONSTANT text[] := ARRAY['retry_horizon', 'replay_horizon', 'retention_margin'];
     v_given jsonb := p_arg;
     v_name text;
 BEGIN
