@@ -110,7 +110,8 @@ def p10(rounds: int, say: Say) -> list[Goal]:
             over_bare.middle,
             least=0.5,
             spread=f"{over_bare} {rates['ours'][0]:.0f}/{rates['bare'][0]:.0f} a second",
-            reason="a request asks the database twice (whose token, the operation), the control once",
+            reason="a request asks the database twice (whose token, the operation), the control"
+            " once",
         ),
         Goal(
             "P10",

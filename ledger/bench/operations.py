@@ -207,8 +207,8 @@ def ratio(over: Sequence[Cost], under: Sequence[Cost]) -> Ratio:
 ROOM = {"queued": 1.0, "claimed": 0.75}
 """Rows of each state beside the measured ones, as parts of the rows asked for."""
 LOCKS_FIRST = (
-    "the control is a single statement; a quarter of the operation admits its caller, an eighth locks"
-    " before it reads the clock, so that a lease never counts the time it waited"
+    "the control is a single statement; a quarter of the operation admits its caller, an eighth"
+    " locks before it reads the clock, so that a lease never counts the time it waited"
 )
 
 
