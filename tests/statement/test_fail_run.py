@@ -1,9 +1,10 @@
 """fail_run: the workflow itself says that its run failed, once."""
 
-from uuid import uuid4
+from typing import Any
+from uuid import UUID, uuid4
 
 from tests.support.factories import OTHER, Shop, claimed
-from tests.support.races import race
+from tests.support.races import race_rounds
 from tests.support.runs import begun, flagged, row
 
 
@@ -51,10 +52,14 @@ def test_only_its_own_workflow_ends_a_run(shop: Shop) -> None:
 
 def test_two_failures_at_once_are_one(racing_shop: Shop) -> None:
     """The first error stays, and the other caller hears that it is over."""
-    shop, run_id = racing_shop, begun(racing_shop)
-    errors = ("it broke", "it broke twice", "and again")
-    answers = race(
-        *[lambda e=e: shop.run("fail_run", run_id=run_id, error=e).outcome for e in errors]
-    )
-    assert sorted(answers) == ["replay", "replay", "won"]
-    assert row(shop, run_id)["error"] == errors[answers.index("won")]
+    shop, runs, errors = racing_shop, list[UUID](), ("it broke", "it broke twice", "and again")
+
+    def fail(error: str) -> Any:
+        return lambda n: shop.run("fail_run", run_id=runs[n], error=error).outcome
+
+    racers = [fail(error) for error in errors]
+    for n, answers in enumerate(
+        race_rounds(15, *racers, between=lambda _: runs.append(begun(shop)))
+    ):
+        assert sorted(answers) == ["replay", "replay", "won"]
+        assert row(shop, runs[n])["error"] == errors[answers.index("won")]
