@@ -16,7 +16,7 @@ import psycopg
 import pytest
 from django.core.servers.basehttp import ThreadedWSGIServer, WSGIRequestHandler
 from django.core.wsgi import get_wsgi_application
-from playwright.sync_api import ConsoleMessage, Page
+from playwright.sync_api import ConsoleMessage, Page, Response
 
 from tests.support import desk
 
@@ -97,14 +97,20 @@ def shop(transactional_db: None, owner_sql: psycopg.Connection) -> psycopg.Conne
 
 @pytest.fixture
 def page(page: Page) -> Iterator[Page]:
-    """Give a page whose console must stay empty: no error, warning, refused style or script."""
+    """Give a page under the strict policy whose console must stay empty, warnings included."""
     said: list[str] = []
 
     def listen(message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
             said.append(f"{message.type}: {message.text}")
 
+    def look(response: Response) -> None:
+        policy = response.headers.get("content-security-policy", "")
+        if response.request.resource_type == "document" and "default-src 'none'" not in policy:
+            said.append(f"no strict policy: {response.url}")
+
     page.on("console", listen)
+    page.on("response", look)
     page.on("pageerror", lambda error: said.append(f"pageerror: {error}"))
     page.set_default_timeout(10_000)
     yield page

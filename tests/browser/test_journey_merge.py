@@ -3,6 +3,7 @@
 import re
 
 import psycopg
+from django.core.management import call_command
 from playwright.sync_api import Browser, Page, expect
 
 from ledger.models import AuditEvent, Conflict
@@ -40,6 +41,7 @@ def test_a_collision_is_merged_from_the_queue_and_both_fields_are_kept(
     assert audit.expected_hash not in ("", "(none)")
     assert audit.actual_hash not in ("", "(none)", audit.expected_hash)
     assert audit.reason == "the customer phoned"
+    call_command("verify_audit")
 
 
 def test_the_outcome_row_follows_the_choice_before_it_is_made(

@@ -120,7 +120,7 @@ def wait_until_nobody_is_in() -> None:
     """Let sessions of killed programs end, so that the database can be dropped; name who stays."""
     others = (
         "SELECT usename, application_name, state, left(query, 200) FROM pg_stat_activity"
-        " WHERE datname = %s AND usename IS NOT NULL"
+        " WHERE datname = %s AND usename IS NOT NULL AND pid <> pg_backend_pid()"
     )
     deadline = time.monotonic() + PATIENCE
     with roles.connect(settings.DB_OWNER, settings.DB_OWNER["NAME"]) as session:
