@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 import psycopg
 import pytest
+from django.core.management import CommandError, call_command
 
 from sweeper.killmatrix.cells import FEWEST
 from sweeper.killmatrix.provider import MockProvider
@@ -107,3 +108,10 @@ def test_a_broken_guard_turns_it_red(directory: Path, tmp_path: Path) -> None:
     assert "RED: cell 1 advisory_blind: expected 1 effects and review" in said
     suite = ET.fromstring((tmp_path / "out" / "junit.xml").read_text())  # noqa: S314 - our own
     assert int(suite.get("failures") or 0) >= 3
+
+
+@pytest.mark.parametrize("against", ["http://127.0.0.1:1", "nonsense", "http://[bad"])
+def test_a_provider_that_is_not_there_is_refused_at_once(against: str) -> None:
+    """Nothing is started and nothing killed for it."""
+    with pytest.raises(CommandError, match="nothing answers at .*; give the base URL"):
+        call_command("killmatrix", "--against", against)

@@ -4,6 +4,7 @@ It runs in an installation of its own, made for it and thrown away: nobody's led
 """
 
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -11,6 +12,7 @@ import time
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
@@ -25,6 +27,7 @@ from sweeper.killmatrix.stage import MOCK, stage
 
 INSIDE = "LANDED_KILLMATRIX"
 """Set in the process that runs in the installation made for the matrix."""
+REACH_SECONDS = 5
 NOT_INHERITED = {"DATABASE_URL", "DATABASE_OWNER_URL", "LANDED_CRASH_AT"}
 
 
@@ -53,7 +56,9 @@ class Command(BaseCommand):
         if INSIDE in os.environ:
             self._run(options)
             return
-        out = (options["out"] or last_matrix.folder()).absolute()
+        _must_be_there(options["against"])
+        part = "part" if options["classes"] else ""  # the console shows whole runs
+        out = (options["out"] or last_matrix.folder() / part).absolute()
         command = ["killmatrix", "--against", options["against"], "--out", str(out)]
         for each in options["classes"] or ():
             command += ["--class", each]
@@ -96,3 +101,17 @@ class Command(BaseCommand):
     def _say(self, text: str) -> None:
         self.stdout.write(f"killmatrix: {text}")
         self.stdout.flush()
+
+
+def _must_be_there(against: str) -> None:
+    """Refuse a provider that nobody can connect to: each of its cells would wait in vain."""
+    if against == MOCK:
+        return
+    try:
+        url = urlsplit(against)
+        port = url.port or {"http": 80, "https": 443}[url.scheme]
+        socket.create_connection((url.hostname or "", port), REACH_SECONDS).close()
+    except (OSError, ValueError, KeyError) as error:
+        raise CommandError(
+            f"nothing answers at {against} ({error}); give the base URL of a running provider"
+        ) from error
