@@ -113,5 +113,5 @@ def test_a_broken_guard_turns_it_red(directory: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("against", ["http://127.0.0.1:1", "nonsense", "http://[bad"])
 def test_a_provider_that_is_not_there_is_refused_at_once(against: str) -> None:
     """Nothing is started and nothing killed for it."""
-    with pytest.raises(CommandError, match="nothing answers at .*; give the base URL"):
+    with pytest.raises(CommandError, match=r"nothing answers at .*; give the base URL"):
         call_command("killmatrix", "--against", against)
