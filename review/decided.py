@@ -141,7 +141,7 @@ def _describe(rows: list[Any], people: People, suffix: str) -> list[DecidedRow]:
         named = told.get((source, item)) or Told(shown(row.key, 80), "", "")
         described.append(
             DecidedRow(
-                kind=kind_of(source, kinds.get(row.conflict_id, "")),
+                kind=named.kind or kind_of(source, kinds.get(row.conflict_id, "")),
                 what=named.what,
                 who=people.name(row.actor, "human"),
                 did=deed(row) or "decided",

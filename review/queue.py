@@ -175,7 +175,7 @@ def describe(items: Iterable[QueueItem], late_after: float, suffix: str = "") ->
             QueueRow(
                 source=item.source,
                 item_id=str(item.item_id),
-                kind=kind_of(item.source, item.kind),
+                kind=told.kind or kind_of(item.source, item.kind),
                 what=told.what,
                 why=told.why,
                 next=told.next,

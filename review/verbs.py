@@ -6,6 +6,7 @@ which right, and which sentence stands beside the button. A verb is an address
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from review.decisions import EVENT, REASON, REFERENCE, RISK, STATEMENT, Decision, Kind
@@ -189,6 +190,8 @@ KINDS: Mapping[str, Kind] = {
     ),
 }
 
+# A report from outside that nobody could read has no kind of its own in the ledger.
+UNREADABLE = replace(KINDS["missing_key"], label="unreadable report", icon="!")
 UNKNOWN_KIND = Kind("waiting", "◌", "plain")
 
 # A stored proposal is confirmed or thrown away by somebody else.

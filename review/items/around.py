@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ledger.models import Conflict, Effect, Job, Provider, RecordHistory, Workflow
+from review.decisions import Kind
 from review.items import reading
 from review.items.page import Version
 from review.text import shown
+from review.verbs import KINDS, UNKNOWN_KIND, UNREADABLE
 
 # Losses counted per record; more than this is "many".
 ALIKE_CAP = 100
@@ -74,6 +76,22 @@ def unreadable(conflict: Conflict) -> dict[str, Any] | None:
         inner = noted["unreadable"]
         return {**members, **noted, **(inner if isinstance(inner, dict) else {})}
     return members if {"unreadable", "body_sha256"} <= members.keys() else None
+
+
+def unreadable_because(conflict: Conflict) -> str:
+    """Say why a body from outside could not be read; nothing where it was."""
+    lost = unreadable(conflict)
+    if lost is None:
+        return ""
+    why = lost.get("unreadable")
+    return shown(why, 300) if isinstance(why, str) else "it is not readable as JSON"
+
+
+def kind_of_loss(conflict: Conflict) -> Kind:
+    """Return how a conflict is named and ended; a report nobody could read is called that."""
+    if conflict.kind == "missing_key" and unreadable(conflict) is not None:
+        return UNREADABLE
+    return KINDS.get(conflict.kind, UNKNOWN_KIND)
 
 
 def attempted_names(conflict: Conflict) -> list[str]:

@@ -11,7 +11,16 @@ from django.utils import timezone
 from ledger.models import Conflict
 from review.decisions import RISK
 from review.items import fields, nexts, reading, sends, timeline
-from review.items.around import Around, attempted_names, detail_of, holder, read_around, unreadable
+from review.items.around import (
+    Around,
+    attempted_names,
+    detail_of,
+    holder,
+    kind_of_loss,
+    read_around,
+    unreadable,
+    unreadable_because,
+)
 from review.items.ends import closed, decided_of, left_alone, proposal_of
 from review.items.facts import chips_of, detail_facts, facts_of, four_of
 from review.items.fields import Ground
@@ -23,7 +32,7 @@ from review.jsonvalue import Number, Preview, pretty
 from review.people import people_for
 from review.rights import VIEW_PAYLOAD
 from review.text import actor, shown
-from review.verbs import KINDS, SECOND_OWN, SECOND_PERSON, UNKNOWN_KIND, WITHDRAW
+from review.verbs import SECOND_OWN, SECOND_PERSON, WITHDRAW
 
 FIELD_KINDS = frozenset({"stale_version", "rule_failed", "not_owner_of_field", "bad_transition"})
 _MISMATCH_COLUMNS = {
@@ -44,7 +53,7 @@ def page(conflict: Conflict, user: User, form: Mapping[str, str] | None = None) 
     """Build the page of a conflict for this person; form holds choices made so far."""
     now = timezone.now()
     around = read_around(conflict)
-    kind = KINDS.get(conflict.kind, UNKNOWN_KIND)
+    kind = kind_of_loss(conflict)
     allowed = user.has_perm(VIEW_PAYLOAD)
     names = attempted_names(conflict)
     owned = reading.owners(conflict.target, names) if conflict.target and names else {}
@@ -195,7 +204,7 @@ def _story_facts(conflict: Conflict, around: Around, owned: reading.Owners) -> d
             for key in ("rule", "constraint", "path")
             if isinstance(detail.get(key), str)
         },
-        "unreadable": unreadable(conflict) is not None,
+        "unreadable": unreadable_because(conflict),
         "effect_title": around.effect.title if around.effect else None,
         "foreign": foreign,
         "owners": sorted({name for field in foreign for name in owned.get(field, ([], False))[0]}),
@@ -246,6 +255,8 @@ def _payloads(conflict: Conflict, around: Around, *, allowed: bool) -> list[Payl
             if allowed
             else Payload(label, Preview("", cut=False), hidden=True)
         )
+    if conflict.kind == "missing_key" and found:
+        found[0] = replace(found[0], open=True)
     return found
 
 
@@ -254,7 +265,7 @@ def _unreadable(conflict: Conflict) -> Payload | None:
     digest = (unreadable(conflict) or {}).get("body_sha256")
     if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
         return None
-    return reading.payload_of_body("What came, byte for byte", bytes.fromhex(digest))
+    return reading.payload_of_body("What came", bytes.fromhex(digest))
 
 
 def _first_inputs(conflict: Conflict, *, allowed: bool) -> dict[str, str]:

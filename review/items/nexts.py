@@ -46,6 +46,8 @@ def of_conflict(
         return "A second person approves or rejects what is proposed"
     if conflict.kind in _UNREADABLE and unreadable(conflict) is not None:
         return _UNREADABLE[conflict.kind]
+    if conflict.kind == "missing_key" and unreadable(conflict) is not None:
+        return "Read what came, enter it in its workflow, then abandon it here"
     if conflict.kind == "missing_key" and conflict.external:
         return "Enter it in its workflow, then abandon it here"
     if conflict.kind == "missing_key" and has_job:

@@ -11,11 +11,10 @@ from django.utils.safestring import SafeString
 
 from ledger.models import BatchRun, FailedJob, Idem, Job, OutboxMessage, Run
 from ledger.models.base import GuardedModel
-from review.items import nexts, reading, standing, timeline
+from review.items import contents, nexts, reading, standing, timeline
 from review.items.offers import User, needs_of, offer
-from review.items.page import Chip, Fact, ItemPage, Next, Payload
+from review.items.page import Chip, Fact, ItemPage, Next
 from review.items.stories import bold, bold_actor
-from review.jsonvalue import PREVIEW_LIMIT, Preview
 from review.people import people_for
 from review.rights import VIEW_PAYLOAD
 from review.sources import SOURCES
@@ -80,24 +79,44 @@ def page(source: str, row: Any, user: User, form: Mapping[str, str] | None = Non
         next=Next(nexts.of_other(source, row, again="resend" not in stand.forbidden))
         if row.waiting_since
         else None,
-        payloads=_payloads(source, row, user),
+        payloads=contents.of_other(
+            source,
+            row,
+            allowed=user.has_perm(VIEW_PAYLOAD),
+            again="resend" not in stand.forbidden,
+        ),
         links=_links(source, row),
     )
 
 
 def _failed(row: FailedJob) -> tuple[str, SafeString, list[Fact]]:
     node = format_html(" at the node {}", bold(row.error_node)) if row.error_node else ""
+    lost = reading.unreadable_because(row.payload_sha256)
+    message = row.error_message or ("" if lost else "no message")
+    said = format_html(" with: {}", bold(shown(message, 300))) if message else ""
+    unread = (
+        format_html(
+            " Its report could not be read as a whole ({}), so nothing is sent from it; it is kept "
+            "below, byte for byte.",
+            lost,
+        )
+        if lost
+        else ""
+    )
     story = format_html(
-        "{} failed{} with: {}. It was {} and is not retried by itself any more.",
+        "{} failed{}{}.{} It was {} and is not retried by itself any more.",
         bold_actor(row.workflow_name),
         node,
-        bold(shown(row.error_message or "no message", 300)),
+        said,
+        unread,
         f"retried {counted(row.retry_count, 'time')}" if row.retry_count else "never retried",
     )
+    named = message or "a failure whose report could not be read"
     return (
-        f"{actor(row.workflow_name, 80)}: {shown(row.error_message or 'failed', 120)}",
+        f"{actor(row.workflow_name, 80)}: {shown(named, 120)}",
         story,
         [
+            Fact("Report", "could not be read" if lost else "", lost),
             Fact("State", row.state),
             Fact("Item", shown(row.item_key, 120), mono=True),
             Fact("Effect", shown(row.effect, 80)),
@@ -242,26 +261,6 @@ _TELL: Mapping[str, Callable[[Any], tuple[str, SafeString, list[Fact]]]] = {
     "run": _run,
     "key": _idem,
 }
-
-
-def _payloads(source: str, row: Any, user: User) -> list[Payload]:
-    allowed = user.has_perm(VIEW_PAYLOAD)
-    column = {"failed_job": "payload", "outbox": "payload", "key": "result"}.get(source)
-    if source == "job":
-        return [reading.payload_of_job(row, allowed=allowed)]
-    if column is None:
-        return []
-    label = column.capitalize()
-    if not allowed:
-        return [Payload(label, Preview("", cut=False), hidden=True)]
-    text = (
-        MODELS[source]
-        .objects.filter(pk=row.pk)
-        .annotate(text=reading.json_text(column, PREVIEW_LIMIT))
-        .values_list("text", flat=True)
-        .first()
-    )
-    return [reading.preview(label, text)] if text is not None else []
 
 
 def _links(source: str, row: Any) -> list[tuple[str, str]]:

@@ -167,6 +167,10 @@ class Payload:
     size: int | None = None
     problem: str = ""
     hidden: bool = False
+    # A person must read it to decide, so it is unfolded.
+    open: bool = False
+    # A resend sends this content.
+    resent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

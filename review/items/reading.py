@@ -5,7 +5,7 @@ comes back is parsed here or said to be unreadable, never an exception.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import BinaryField, F, Func, Model, QuerySet, TextField, Value
@@ -15,7 +15,7 @@ from ledger.models import Conflict, FieldOwnership, Job, PayloadBody, RecordHist
 from review.items.deeds import ByPerson, decided_versions
 from review.items.page import Payload, Version
 from review.jsonvalue import MISSING, PREVIEW_LIMIT, Preview, UnreadableError, parse, pretty
-from review.text import actor, visible
+from review.text import actor, shown, visible
 
 # One side of a compare: more than any record a person compares by eye.
 SIDE_LIMIT = 262_144
@@ -158,18 +158,22 @@ def payload_of_job(job: Job, *, allowed: bool) -> Payload:
     if not allowed:
         return Payload(label, Preview("", cut=False), hidden=True)
     if job.body_sha256 and (kept := payload_of_body(label, bytes(job.body_sha256))):
-        return kept
+        return replace(kept, resent=not kept.problem)
     stored = (
         Job.objects.filter(pk=job.pk)
         .annotate(text=json_text("payload", PREVIEW_LIMIT))
         .values_list("text", flat=True)
         .first()
     )
-    return preview(label, stored or "", problem="" if stored else "nothing is stored")
+    found = preview(label, stored or "", problem="" if stored else "nothing is stored")
+    return replace(found, resent=bool(stored))
 
 
 def payload_of_body(label: str, sha256: bytes) -> Payload | None:
-    """Preview bytes kept under their digest, or nothing where none are kept."""
+    """Preview bytes kept under their digest, or nothing where none are kept.
+
+    What the ledger could not read is unfolded: all that is known of it is in the bytes.
+    """
     head = Func(
         F("body"),
         Value(1),
@@ -186,7 +190,17 @@ def payload_of_body(label: str, sha256: bytes) -> Payload | None:
     if body is None:
         return None
     text = bytes(body["head"]).decode("utf-8", errors="replace")
-    return preview(label, text, size=body["size"], problem=body["parse_error"] or "")
+    found = preview(label, text, size=body["size"], problem=body["parse_error"] or "")
+    if not body["parse_error"]:
+        return found
+    return replace(found, label="What came, byte for byte", open=True)
+
+
+def unreadable_because(sha256: bytes | memoryview | None) -> str:
+    """Say why the bytes kept under a digest could not be read; nothing where they could."""
+    unread = PayloadBody.objects.filter(sha256=sha256, parse_error__isnull=False)
+    why = unread.values_list("parse_error", flat=True).first() if sha256 else None
+    return shown(why, 300)
 
 
 def preview(

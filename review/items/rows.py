@@ -12,11 +12,14 @@ from ledger.models import (
     FailedJob,
     Job,
     OutboxMessage,
+    PayloadBody,
     Provider,
     Run,
 )
+from review.decisions import Kind
 from review.items import nexts
-from review.items.reading import json_text, side, text_of
+from review.items.around import attempted_names, detail_of, kind_of_loss, unreadable_because
+from review.items.reading import json_text
 from review.items.sends import class_name
 from review.items.standing import UNDER_WAY
 from review.items.stories import what, why
@@ -31,6 +34,8 @@ class Told(NamedTuple):
     why: str
     next: str
     chips: tuple[str, ...] = ()
+    # How it is named, where the row says more than its source and kind do.
+    kind: Kind | None = None
 
 
 def tell(items: Iterable[QueueItem]) -> dict[tuple[str, str], Told]:
@@ -53,7 +58,7 @@ def _conflict_rows(ids: list[str]) -> QuerySet[Conflict]:
         Conflict.objects.filter(pk__in=ids)
         .only(*named, *lost)
         .annotate(
-            attempted_text=json_text("attempted", 4_000), detail_text=json_text("detail", 2_000)
+            attempted_text=json_text("attempted", 4_000), detail_text=json_text("detail", 16_384)
         )
     )
 
@@ -73,13 +78,13 @@ def _conflicts(ids: list[str]) -> dict[str, Told]:
     )
     told = {}
     for row in rows:
-        attempted, detail = (side(text_of(row, name)).value for name in ("attempted", "detail"))
-        fields = sorted(attempted) if row.target and isinstance(attempted, dict) else []
+        detail = detail_of(row)
         provider = jobs.get(row.job_id or "")
         facts = {
             "effect_title": titles.get(row.effect or ""),
             "provider": shown(provider, 60),
-            "path": detail.get("path") if isinstance(detail, dict) else None,
+            "path": detail.get("path"),
+            "unreadable": unreadable_because(row),
             "class_name": class_name(providers.get(provider or "")),
         }
         chips = ["sensitive"] if row.sensitive else []
@@ -87,29 +92,41 @@ def _conflicts(ids: list[str]) -> dict[str, Told]:
         following = nexts.of_conflict(
             row, provider, providers.get(provider or ""), has_job=provider is not None
         )
-        told[str(row.pk)] = Told(what(row, fields, facts), why(row, facts), following, tuple(chips))
+        told[str(row.pk)] = Told(
+            what(row, attempted_names(row), facts),
+            why(row, facts),
+            following,
+            tuple(chips),
+            kind_of_loss(row),
+        )
     return told
 
 
 def _failed(ids: list[str]) -> dict[str, Told]:
     jobs = Job.objects.filter(pk=OuterRef("job_id"))
+    lost = PayloadBody.objects.filter(sha256=OuterRef("payload_sha256"), parse_error__isnull=False)
     rows = (
         FailedJob.objects.filter(pk__in=ids)
         .only("workflow_name", "error_node", "error_message", "retry_count", "state")
         .annotate(
+            unread=Exists(lost),
             again=Exists(jobs.exclude(state__in=UNDER_WAY))
-            | (~Exists(jobs) & Q(effect__gt="", event__isnull=False))
+            | (~Exists(jobs) & ~Exists(lost) & Q(effect__gt="", event__isnull=False)),
         )
     )
     return {
         str(row.pk): Told(
             actor(row.workflow_name, 80)
             + (f" · node “{shown(row.error_node, 60)}”" if row.error_node else ""),
-            f"{shown(row.error_message or 'no message', 160)} · {_retried(row.retry_count)}",
+            f"{_message(row.error_message, unread=row.unread)} · {_retried(row.retry_count)}",
             nexts.of_other("failed_job", row, again=row.again),
         )
         for row in rows
     }
+
+
+def _message(message: str | None, *, unread: bool) -> str:
+    return shown(message or ("its report could not be read" if unread else "no message"), 160)
 
 
 def _retried(times: int) -> str:

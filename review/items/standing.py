@@ -71,7 +71,12 @@ def _failed_job(row: FailedJob, now: datetime) -> Standing:
     forbidden = {}
     if row.acked_at:
         forbidden["acknowledge"] = "Somebody has seen it."
-    if job is None and not (row.effect and _has_event(row)):
+    if job is None and reading.unreadable_because(row.payload_sha256):
+        forbidden["resend"] = (
+            "What came could not be read, so nothing can be sent from it. Redo the work, then "
+            "acknowledge or abandon it."
+        )
+    elif job is None and not (row.effect and _has_event(row)):
         forbidden["resend"] = (
             "It names neither a job nor an event with its effect, so nothing can be sent again. "
             "Redo the work, then acknowledge or abandon it."

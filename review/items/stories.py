@@ -82,7 +82,7 @@ class Story:
             "bad_transition": f"{record}: not an allowed status move",
             "lost_record": f"{record}: the row is gone",
             "unknown_send": f"Did “{effect}” for {event} land?",
-            "missing_key": f"{shown(conflict.workflow, _NAME_LIMIT)}: an item without a key",
+            "missing_key": f"{shown(conflict.workflow, _NAME_LIMIT)}: {self._parked}",
             "lost_claim": f"{key}: the job is gone",
             "payload_mismatch": f"{key}: same key, other content",
             "result_mismatch": f"{key}: a second, different result",
@@ -93,6 +93,12 @@ class Story:
         """Say who wanted what, what happened instead, why a person is asked."""
         tell = _STORIES.get(self.conflict.kind, _plain)
         return tell(self)
+
+    @property
+    def _parked(self) -> str:
+        if self.facts.get("unreadable"):
+            return "a report that could not be read"
+        return "an item without a key"
 
     @property
     def wanted(self) -> SafeString:
@@ -184,11 +190,12 @@ def _send(story: Story) -> SafeString:
 
 
 def _missing_key(story: Story) -> SafeString:
-    if story.facts.get("unreadable"):
+    if lost := story.facts.get("unreadable"):
         return format_html(
-            "{} posted something that could not be read. Nothing is sent or written from it; the "
-            "bytes are kept here as they came.",
+            "{} posted something that could not be read ({}). Nothing is sent or written from it; "
+            "the bytes are kept here as they came.",
             bold_actor(story.conflict.workflow),
+            lost,
         )
     path = story.facts.get("path")
     lost = format_html(" ({} is missing or blank)", bold(path)) if path else ""
@@ -254,6 +261,8 @@ def why(conflict: Conflict, facts: Mapping[str, Any]) -> str:
     if conflict.kind == "unknown_send":
         provider, kind = facts.get("provider"), facts.get("class_name")
         return f"{provider or 'the provider'} never answered · {kind or 'unknown class'}"
+    if conflict.kind == "missing_key" and facts.get("unreadable"):
+        return f"what came could not be read: {shown(facts['unreadable'], 160)}"
     return {
         "rule_failed": f"{workflow}: the change would break a rule of the table",
         "not_owner_of_field": f"{workflow} may not write this field",
@@ -280,5 +289,5 @@ def what(conflict: Conflict, fields: list[str], facts: Mapping[str, Any]) -> str
     key = shown(conflict.idem_key or conflict.job_id or "", _NAME_LIMIT)
     key = key.removeprefix(f"{conflict.effect}:")
     if conflict.kind == "missing_key":
-        key = "no key"
+        key = "could not be read" if facts.get("unreadable") else "no key"
     return f"{effect} · {key}" if key else effect

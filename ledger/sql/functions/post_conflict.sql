@@ -2,7 +2,7 @@
 -- Stored as given, once per dedupe_key (by default: once per content), open at once; what a replay
 -- brought is in its audit row. Nothing is refused for its content: what is no storable JSON arrives
 -- as raw_base64 with parse_error, is kept byte for byte, and is an item without a key; so is what
--- nests too deep.
+-- nests too deep. The answer then says why it could not be read.
 CREATE OR REPLACE FUNCTION ledger.post_conflict(p_arg jsonb)
 RETURNS TABLE (outcome ledger.outcome, conflict_id bigint, state text, detail jsonb)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -91,6 +91,9 @@ BEGIN
         '(none)', ledger.hash(v_base), ledger.hash(v_current), 0, p_target => v_target,
         p_record_key => v_record, p_conflict_id => conflict_id,
         p_after => CASE WHEN NOT v_raised.fresh THEN v_attempted END);
+    detail := CASE WHEN v_unread THEN jsonb_build_object('reason', 'unreadable',
+        'parse_error', v_arg -> 'parse_error',
+        'hint', 'kept byte for byte for a person; nothing can be written from it') END;
     RETURN NEXT;
 END
 $$;

@@ -1,8 +1,9 @@
 -- post_failed_job: an error branch records what failed, before it answers anybody.
 -- An item of n8n's Error Trigger is accepted as it is. The same living failure again is replay.
 -- Nothing is refused for its content: payloads over the cap keep size, hash and a pointer, and what
--- is no storable JSON arrives as raw_base64 with parse_error; what nests too deep is kept likewise. A job or an effect can be named by its
--- own workflow alone, because the schedule will act on it. Lock order: body, key, job, dead letter.
+-- is no storable JSON arrives as raw_base64 with parse_error, and the answer says so; what nests too
+-- deep is kept likewise. A job or an effect can be named by its own workflow alone, because the
+-- schedule will act on it. Lock order: body, key, job, dead letter.
 CREATE OR REPLACE FUNCTION ledger.post_failed_job(p_arg jsonb)
 RETURNS TABLE (outcome ledger.outcome, failed_job_id bigint, state text, detail jsonb)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -63,6 +64,11 @@ BEGIN
         outcome := 'inserted';
     ELSE
         outcome := 'replay';
+    END IF;
+    IF outcome <> 'wrong_role' AND v_arg ->> 'parse_error' IS NOT NULL
+        AND ledger.is_base64(v_arg ->> 'raw_base64') THEN
+        detail := jsonb_build_object('reason', 'unreadable', 'parse_error', v_arg -> 'parse_error',
+            'hint', 'kept byte for byte for a person; nothing is sent from it');
     END IF;
     failed_job_id := v_letter.id;
     state := v_letter.state;
