@@ -44,7 +44,12 @@ class Send:
     settle_until: datetime | None
     dominated: bool
     holder: str = "the worker"
-    decided: bool = False
+    state: str = "review"
+
+    @property
+    def decided(self) -> bool:
+        """Whether nobody is asked about it any more."""
+        return self.state != "review"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,14 @@ CLASS_NAMES = {
 }
 
 
+# States in which the send is tried again, and what is said before its mark.
+_UNDER_WAY = {
+    "queued": "Cannot tell yet: it waits to be sent again.",
+    "claimed": "Cannot tell yet: a worker took it again and has not marked it.",
+    "sweeping": "Cannot tell yet: its worker was lost and it is looked for now.",
+}
+
+
 def judge(send: Send, evidence: Iterable[Piece], now: datetime) -> Verdict:
     """Weigh the evidence of the present send; what spoke for an earlier one is only said."""
     pieces = list(evidence)
@@ -71,8 +84,10 @@ def judge(send: Send, evidence: Iterable[Piece], now: datetime) -> Verdict:
     proof = next((piece for piece in reversed(current) if piece.kind in POSITIVE), None)
     if proof:
         return Verdict(Landed.YES, "It landed.", _proof_words(send, proof, now))
+    if send.state in _UNDER_WAY:
+        return _under_way(send, pieces)
     if send.marked_at is None:
-        return _unmarked(send)
+        return _unmarked(send, pieces)
     return Verdict(Landed.UNKNOWN, _headline(send, current, now), _because(send, pieces, now))
 
 
@@ -88,8 +103,41 @@ def _proof_words(send: Send, proof: Piece, now: datetime) -> str:
     return f"{source[0].upper()}{source[1:]}{reference}, {when} ago.{step}"
 
 
-def _unmarked(send: Send) -> Verdict:
+def _under_way(send: Send, pieces: list[Piece]) -> Verdict:
+    """Say how far a send is that is tried again: it has no outcome yet."""
+    if send.marked_at is None:
+        headline = _UNDER_WAY[send.state]
+    else:
+        headline = f"Cannot tell yet: send no. {send.send_no} is under way."
+    before = send.send_no if send.marked_at is None else send.send_no - 1
+    return Verdict(Landed.UNKNOWN, headline, _earlier_words(before, pieces, send.send_no))
+
+
+def _earlier_words(before: int, pieces: list[Piece], present: int) -> str:
+    """Say what is known of the sends that were marked before the present try."""
+    if before < 1:
+        return "No send was marked before."
+    marked = f"{'Send' if before == 1 else 'Sends'} no. {'1' if before == 1 else f'1 to {before}'}"
+    landed = _landed_before(pieces, present)
+    known = landed or " Nobody knows whether anything landed from there."
+    return f"{marked} {'was' if before == 1 else 'were'} marked before.{known}"
+
+
+def _landed_before(pieces: list[Piece], send_no: int) -> str:
+    earlier = {
+        str(piece.send_no) for piece in pieces if piece.kind in POSITIVE and piece.send_no < send_no
+    }
+    return f" An earlier send (no. {listed(sorted(earlier))}) did land." if earlier else ""
+
+
+def _unmarked(send: Send, pieces: list[Piece]) -> Verdict:
     before = f"{send.holder[0].upper()}{send.holder[1:]} stopped before it marked the send."
+    if send.send_no > 0:  # tried again since: what is unmarked is the latest try alone
+        return Verdict(
+            Landed.UNKNOWN,
+            f"Cannot tell: the try after send no. {send.send_no} was never marked.",
+            f"{before} {_earlier_words(send.send_no, pieces, send.send_no)}",
+        )
     if send.dominated:
         return Verdict(
             Landed.NO,
@@ -130,17 +178,10 @@ def _because(send: Send, pieces: list[Piece], now: datetime) -> str:
     marked = age((now - send.marked_at).total_seconds()) if send.marked_at else ""
     words = [f"{send.holder} marked the send {marked} ago and no answer was recorded"]
     words[0] = words[0][0].upper() + words[0][1:]
-    earlier = {
-        str(piece.send_no)
-        for piece in pieces
-        if piece.kind in POSITIVE and piece.send_no < send.send_no
-    }
     consequence = {
         "forced_unique": f"{send.provider} refuses a second send of the same key while it keeps it",
         "advisory_handle": f"{send.provider} would accept the same send twice",
         "advisory_blind": f"{send.provider} would accept the same send twice and cannot be asked",
     }.get(send.provider_class, f"Nothing is known of how {send.provider} treats a repeat")
     text = f"{words[0]}. {consequence}, so the system does not send it again by itself."
-    if earlier:
-        text += f" An earlier send (no. {listed(sorted(earlier))}) did land."
-    return text
+    return text + _landed_before(pieces, send.send_no)

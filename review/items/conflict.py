@@ -210,7 +210,7 @@ def _story_facts(conflict: Conflict, around: Around, owned: reading.Owners) -> d
         "owners": sorted({name for field in foreign for name in owned.get(field, ([], False))[0]}),
         "move": step if all(isinstance(each, str) for each in step) else None,
         "provider": shown(around.job.provider, 60) if around.job else None,
-        "marked": around.job is not None and around.job.first_marked_at is not None,
+        "marked": around.job is not None and sends.was_marked(around.job),
     }
 
 

@@ -14,6 +14,7 @@ from ledger.models.base import GuardedModel
 from review.items import contents, nexts, reading, standing, timeline
 from review.items.offers import User, needs_of, offer
 from review.items.page import Chip, Fact, ItemPage, Next
+from review.items.sends import was_marked
 from review.items.stories import bold, bold_actor
 from review.people import people_for
 from review.rights import VIEW_PAYLOAD
@@ -133,7 +134,7 @@ def _job(row: Job) -> tuple[str, SafeString, list[Fact]]:
         "This job of {} is due and no worker takes it. {} Start its worker, or see whether the "
         "workflow that should take it is active.",
         bold_actor(row.workflow),
-        "It may have been sent before." if row.first_marked_at else "Nothing was sent.",
+        "It may have been sent before." if was_marked(row) else "Nothing was sent.",
     )
     name = row.idem_key if row.effect == "(unknown)" else row.effect
     return (

@@ -48,7 +48,7 @@ def send_part(
             settle_until=job.settle_until,
             dominated=bool(workflow and workflow.sends_dominated),
             holder=holder,
-            decided=job.state != "review",
+            state=job.state,
         ),
         [
             Piece(
@@ -134,6 +134,11 @@ def may_redrive(job: Job, provider: Provider | None, now: datetime) -> bool:
     return now < job.first_marked_at + life
 
 
+def was_marked(job: Job) -> bool:
+    """Say whether any send was marked; a resend by a person forgets when, not that."""
+    return job.first_marked_at is not None or job.send_no > 0
+
+
 def overtaken_by(job: Job) -> Job | None:
     """Return what ledger.superseded_by names: the newest later job of the lane that is done."""
     if job.serial_key is None:
@@ -164,8 +169,7 @@ def resend_words(job: Job, provider: Provider | None, now: datetime, undo_second
             f"{older}Same key, same content; {name} refuses a repeat. "
             f"Expected there afterwards: 1. {undo}"
         )
-    marked = job.first_marked_at is not None
-    count = "1 or 2" if marked else "1"
+    count = {0: "1", 1: "1 or 2"}.get(job.send_no, f"1 to {job.send_no + 1}")
     return (
         f"{older}Same key, same content; {name} may take it twice. "
         f"Expected there afterwards: {count}. {undo}"

@@ -100,6 +100,7 @@ _JOB_FACTS = (
     "state",
     "provider",
     "first_marked_at",
+    "send_no",
     "lease_seconds",
     "serial_key",
     "created_at",
@@ -114,9 +115,9 @@ def _resend_words(row: FailedJob, job: Job | None, now: datetime) -> str:
     if older := sends.overtaken_words(sends.overtaken_by(job)):
         return f"Sends nothing now: {older}It becomes a question, to be decided by what is known."
     if job.first_marked_at is None:
-        return (
-            f"Queues the job again, same key, same content. It was never marked as sent to {name}."
-        )
+        it = "Its latest try" if job.send_no else "It"
+        never = f"{it} was never marked as sent to {name}."
+        return f"Queues the job again, same key, same content. {never}"
     if sends.may_redrive(job, provider, now):
         return f"Queues the job again, same key, same content; {name} refuses a repeat."
     return (
@@ -134,7 +135,7 @@ def _job(row: Job, _now: datetime) -> Standing:
         "done": "The job is done.",
         "abandoned": "The job is abandoned.",
     }.get(row.state, "")
-    sent = ", though it may have been sent before" if row.first_marked_at else ""
+    sent = ", though it may have been sent before" if sends.was_marked(row) else ""
     return Standing(closed, {"workflow": actor(row.workflow, 60), "sent": sent})
 
 

@@ -116,3 +116,30 @@ def test_a_send_marked_by_a_raw_statement_has_its_time_too(lab, olga):
     assert job.marker_at is not None
     assert only.startswith(f"Send no. 1 · marked {job.marker_at:%H:%M:%S} · under the key")
     assert known_by(job, None) == ("key", job.provider_key)
+
+
+def verdict(client: Client, number: int) -> str:
+    """Return what the page's headline says."""
+    page = client.get(item_url("conflict", number)).text
+    (said,) = re.findall(r'<p class="big">(.*?)</p>', page)
+    return str(said)
+
+
+def test_the_headline_follows_what_is_known_by_now(lab, olga):
+    """Never marked at first; then resent, sent, lost, and resent again without a mark."""
+    claim = lab.claim("hook")
+    lab.expire(claim)
+    sweep.run_once()
+    first = Conflict.objects.get(job_id=claim.job_id, state="open").id
+    assert verdict(olga, first) == "Cannot tell: the send was never marked."
+    second = lose(lab, resend(lab, olga, first))
+    for number in (first, second):
+        assert verdict(olga, number) == "Cannot tell. This provider cannot be asked."
+    again = resend(lab, olga, second)
+    assert "a worker took it again" in verdict(olga, first)
+    lab.expire(again)
+    sweep.run_once()
+    for number in (first, second):
+        said = verdict(olga, number)
+        assert said == "Cannot tell: the try after send no. 1 was never marked."
+        assert groups(olga, number)[0].startswith("Send no. 1 · marked")

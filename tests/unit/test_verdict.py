@@ -72,5 +72,33 @@ def test_the_headline_counts_what_was_asked_and_the_window():
 
 def test_never_marked_is_not_landed_only_where_every_send_stands_behind_the_mark():
     """Without that proof the worker may have sent without marking."""
-    assert judge(send(marked_at=None, dominated=True), [], NOW).landed is Landed.NO
-    assert judge(send(marked_at=None, dominated=False), [], NOW).landed is Landed.UNKNOWN
+    assert judge(send(marked_at=None, send_no=0, dominated=True), [], NOW).landed is Landed.NO
+    never = judge(send(marked_at=None, send_no=0), [], NOW)
+    assert (never.landed, "never marked" in never.headline) == (Landed.UNKNOWN, True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "headline", "because"),
+    [
+        ({"state": "queued", "send_no": 0}, "it waits to be sent again", "No send was marked"),
+        ({"state": "queued"}, "it waits to be sent again", "Send no. 1 was marked before."),
+        ({"state": "claimed"}, "has not marked it", "Send no. 1 was marked before."),
+        ({"state": "sweeping", "send_no": 2}, "looked for now", "Sends no. 1 to 2 were marked"),
+        ({"send_no": 2}, "the try after send no. 2 was never marked", "Sends no. 1 to 2 were"),
+        ({"dominated": True}, "the try after send no. 1 was never marked", "Nobody knows whether"),
+    ],
+)
+def test_an_unmarked_try_does_not_hide_the_sends_before_it(changes, headline, because):
+    """A person's resend forgets the mark; that an earlier send was marked stays a fact."""
+    verdict = judge(send(**{"marked_at": None, **changes}), [], NOW)
+    assert verdict.landed is Landed.UNKNOWN
+    assert headline in verdict.headline
+    assert because in verdict.because
+
+
+def test_a_send_under_way_has_no_outcome_yet():
+    """Its number is said, and what landed before it; no look-up of an earlier one decides."""
+    evidence = [piece("receipt", send_no=1)]
+    verdict = judge(send(send_no=2, state="claimed"), evidence, NOW)
+    assert verdict.headline == "Cannot tell yet: send no. 2 is under way."
+    assert "An earlier send (no. 1) did land." in verdict.because
