@@ -6,6 +6,7 @@ import psycopg
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
+from ledger.operations.conflicts import post_conflict
 from ledger.operations.decisions import decide_conflict
 from review.queue import item_url
 from tests.browser.conftest import LogIn, violations
@@ -13,6 +14,12 @@ from tests.support import desk, losses
 from tests.support.lab import Lab, running_lab
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
+# What reaches beyond the page, unless it scrolls inside its own box.
+OVERFLOWING = """() => [...document.querySelectorAll("#content *")].filter(each =>
+    each.getBoundingClientRect().right > document.documentElement.clientWidth + 1
+    && !each.closest("pre, .tabs, .visually-hidden")
+    && getComputedStyle(each).clipPath === "none"
+).map(each => `${each.tagName}.${each.className}`)"""
 
 
 @pytest.fixture
@@ -90,6 +97,41 @@ def test_no_page_is_wider_than_a_phone(lab: Lab, page: Page, log_in: LogIn) -> N
     )
     page.locator(".jump a").click()
     expect(page.locator("#reason")).to_be_in_viewport()
+
+
+def test_a_key_without_a_break_widens_no_page(
+    shop: psycopg.Connection, page: Page, log_in: LogIn
+) -> None:
+    """A key, a field and a value of one long word are broken on a phone; so is the outcome."""
+    desk.person("olga", "operator")
+    word = "W" * 255
+    posted = post_conflict(
+        desk.FORM,
+        kind="stale_version",
+        target=word,
+        record_key=word,
+        attempted={word: word},
+        base={word: "1"},
+        current={word: f"{word}2"},
+        version_read=word,
+        version_found=word,
+    )
+    assert posted.outcome == "inserted", posted
+    page.set_viewport_size(PHONE)
+    log_in(page, "olga")
+
+    def wide() -> list[str]:
+        return page.evaluate(OVERFLOWING)  # type: ignore[no-any-return]
+
+    for path in ("/admin/queue/", item_url("conflict", posted.conflict_id)):
+        page.goto(path)
+        assert wide() == [], path
+    page.locator("#reason").fill(word)
+    page.get_by_role("button", name="Keep current").click()
+    expect(page.locator(".banner")).to_contain_text("Done")
+    assert wide() == []
+    page.goto("/admin/queue/?tab=decided")
+    assert wide() == []
 
 
 def test_a_conflict_is_merged_without_script(
