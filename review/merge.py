@@ -1,9 +1,12 @@
 """What a person's choice would write: per field the attempted value, the current one, or another.
 
-Pure. The choice comes from a form; the outcome is shown before it is made and sent as it was shown.
+Pure. The choice comes from a form; the outcome is shown before it is made and sent as it was shown:
+the form brings back the seal of what it showed.
 """
 
 import enum
+import hashlib
+import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -30,10 +33,11 @@ class Choice(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """A choice for one field; other is the text a person typed for it."""
+    """A choice for one field: the text a person typed for it, or the tick for an empty one."""
 
     choice: Choice
     other: str = ""
+    empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,12 @@ class Outcome:
     changes: Mapping[str, Any]
     lines: tuple[Line, ...]
     problems: Mapping[str, str]
+
+    @property
+    def seal(self) -> str:
+        """A digest of what would be written: the same seal, the same values."""
+        text = inline(dict(sorted(self.changes.items())), sys.maxsize).text
+        return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 # A shown value is a reminder of the column above it, not a second copy.
@@ -75,13 +85,31 @@ def default_picks(comparison: Comparison, refused: Collection[str] = ()) -> dict
 def read_picks(
     picks: Mapping[str, Pick], fields: Mapping[str, str], names: list[str]
 ) -> dict[str, Pick]:
-    """Read the choices of a form over the given ones; its controls are numbered as in names."""
+    """Read the choices of a form over the given ones; its controls are numbered as in names.
+
+    Good for drawing a page again; what is decided on has no unchosen() field.
+    """
     read = dict(picks)
     for number, name in enumerate(names):
-        word = fields.get(f"pick-{number}")
-        if name in read and word in list(Choice):
-            read[name] = Pick(Choice(word), fields.get(f"other-{number}", "")[:PREVIEW_LIMIT])
+        if name in read:
+            word = fields.get(f"pick-{number}")
+            read[name] = Pick(
+                Choice(word) if word in list(Choice) else read[name].choice,
+                fields.get(f"other-{number}", ""),
+                fields.get(f"empty-{number}") == "yes",
+            )
     return read
+
+
+def unchosen(
+    picks: Mapping[str, Pick], fields: Mapping[str, str], names: list[str]
+) -> dict[str, str]:
+    """Say, per control, for which fields a form holds no choice that is known."""
+    return {
+        f"pick-{number}": "Choose the attempted value, the current one or another."
+        for number, name in enumerate(names)
+        if name in picks and fields.get(f"pick-{number}") not in list(Choice)
+    }
 
 
 def outcome(attempted: Any, current: Any, picks: Mapping[str, Pick]) -> Outcome:
@@ -96,7 +124,7 @@ def outcome(attempted: Any, current: Any, picks: Mapping[str, Pick]) -> Outcome:
             value = attempted.get(name, MISSING)
         elif pick.choice is Choice.OTHER:
             try:
-                value = typed(pick.other, attempted.get(name, now))
+                value = _other(pick, attempted.get(name, now))
             except UnreadableError as error:
                 problems[name] = str(error)
         written = value is not MISSING and equality(value, now) is not Equality.IDENTICAL
@@ -111,6 +139,19 @@ def _decision(picks: Mapping[str, Pick], changes: Mapping[str, Any]) -> str:
         return "keep"
     every = all(pick.choice is Choice.ATTEMPTED for pick in picks.values())
     return "apply" if every else "merge"
+
+
+def _other(pick: Pick, like: Any) -> Any:
+    """Read another value; an empty text is written where it was asked for, not where none came."""
+    if len(pick.other) > PREVIEW_LIMIT:
+        raise UnreadableError(
+            f"Keep it under {PREVIEW_LIMIT:,} characters; it has {len(pick.other):,}."
+        )
+    if pick.empty and pick.other:
+        raise UnreadableError("Type a value or tick “an empty text”, not both.")
+    if isinstance(like, str) and not pick.other and not pick.empty:
+        raise UnreadableError("Type a value, or tick “an empty text”.")
+    return typed(pick.other, like)
 
 
 def typed(text: str, like: Any) -> Any:

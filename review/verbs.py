@@ -236,6 +236,12 @@ WITHDRAW = Decision(
 )
 
 
+def is_offered(kind: str, verb: str, decision: str) -> bool:
+    """Say whether a kind of conflict has a decision, and under this verb, with its right."""
+    table = (*KINDS.get(kind, UNKNOWN_KIND).decisions, *SECOND_PERSON, *SECOND_OWN, WITHDRAW)
+    return any((each.verb, each.decision) == (verb, decision) for each in table)
+
+
 def kind_of(source: str, kind: str) -> Kind:
     """Return how an item is named and ended; what is not known is still shown."""
     if source == "conflict":

@@ -13,7 +13,7 @@ from review.items import reading
 from review.items.around import unreadable
 from review.items.fields import choices, sides
 from review.jsonvalue import wire
-from review.merge import outcome
+from review.merge import Outcome, outcome, unchosen
 from review.verbs import AS_SHOWN
 
 # Decisions for which the reason is also the statement of what the person knows.
@@ -52,14 +52,29 @@ def _as_shown(conflict: Conflict, form: Mapping[str, str]) -> tuple[str, dict[st
     comparison = compare(base.value, attempted.value, current.value)
     picks, names = choices(comparison, attempted.value, form)
     chosen = outcome(attempted.value, current.value, picks)
-    if chosen.problems:
-        raise IncompleteError(
-            {f"other-{names.index(name)}": words for name, words in chosen.problems.items()}
-        )
+    # A form older than the item is the ledger's to refuse: it knows who decided meanwhile.
+    if lock_version(form) >= conflict.lock_version:
+        unreadable_text = {
+            f"other-{names.index(name)}": words for name, words in chosen.problems.items()
+        }
+        _refuse_unseen(chosen, unchosen(picks, form, names) | unreadable_text, form)
+    if chosen.decision == "apply" and not comparison.left_out:
+        return "apply", {}
+    return "merge", {"changes": {name: wire(value) for name, value in chosen.changes.items()}}
+
+
+def _refuse_unseen(chosen: Outcome, problems: Mapping[str, str], form: Mapping[str, str]) -> None:
+    """Let only a whole choice through, and only what the page showed for it."""
+    if problems:
+        raise IncompleteError(problems)
     if not chosen.changes:
         raise IncompleteError(
             {"choice": "Nothing would be written. Choose a value, or keep current."}
         )
-    if chosen.decision == "apply":
-        return "apply", {}
-    return "merge", {"changes": {name: wire(value) for name, value in chosen.changes.items()}}
+    if form.get("shown") != chosen.seal:
+        raise IncompleteError(
+            {
+                "shown": "The row “Will be written” now shows what your choice writes. "
+                "Press again to write it."
+            }
+        )

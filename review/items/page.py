@@ -97,6 +97,11 @@ class FieldRow:
         """Name the control in which another value is typed."""
         return f"other-{self.number}"
 
+    @property
+    def chooser(self) -> str:
+        """Name the controls with which the value is chosen."""
+        return f"pick-{self.number}"
+
 
 @dataclass(frozen=True, slots=True)
 class Version:

@@ -16,7 +16,7 @@ from review.items.page import Banner
 from review.queue import item_url
 from review.rights import VIEW_PAYLOAD
 from review.sources import find
-from review.verbs import AS_SHOWN
+from review.verbs import AS_SHOWN, is_offered
 from review.views.frame import require, selection, viewers
 from review.views.item import Shown, get_conflict, get_other, show, show_other
 from review.views.outcome import banner_of, closes, ends, outcome_page, problems_of
@@ -65,7 +65,14 @@ def act(request: HttpRequest, conflict_id: int, verb: str) -> HttpResponse:
     def again(told: Shown) -> HttpResponse:
         return show(request, get_conflict(conflict_id), told)
 
-    attempt = _attempt(lambda: ACTIONS[verb](conflict, actor, form), form, again)
+    def ask() -> Attempt:
+        named = form.get("decision", "")
+        # Where a verb is one decision, its address names it.
+        if (named or verb == "resolve") and not is_offered(conflict.kind, verb, named):
+            raise IncompleteError({"decision": "Press one of the buttons of this item."})
+        return ACTIONS[verb](conflict, actor, form)
+
+    attempt = _attempt(ask, form, again)
     if isinstance(attempt, HttpResponse):
         return attempt
     if attempt.decision == "withdraw":

@@ -80,7 +80,10 @@ def show_other(request: HttpRequest, source: str, row: Any, told: Shown) -> Http
 
 def first_problem(problems: Mapping[str, str]) -> str:
     """Return the first input of the page that has a problem: there the cursor belongs."""
-    inputs = sorted(name for name in problems if name.startswith("other-"))
+    inputs = sorted(
+        (name for name in problems if name.startswith(("pick-", "other-"))),
+        key=lambda name: int(name.partition("-")[2]),
+    )
     inputs += [name for name in (*TEXTS, RISK) if name in problems]
     return next(iter(inputs), "")
 

@@ -13,6 +13,7 @@ from review.queue import item_url
 from review.sources import SOURCES
 from review.verbs import AS_SHOWN, KINDS
 from tests.support import desk
+from tests.support.choices import as_shown
 
 
 @pytest.fixture
@@ -33,6 +34,8 @@ def decide(client: Client, number: int, verb: str, decision: str, **more: str) -
     """Decide an item in the console."""
     conflict = Conflict.objects.get(pk=number)
     form = {"decision": decision, "lock_version": str(conflict.lock_version), "reason": "agreed"}
+    if decision == AS_SHOWN:
+        form |= as_shown(client, number, more)
     answer: Any = client.post(f"{item_url('conflict', number)}{verb}/", form | more)
     assert answer.status_code == 200
     return str(answer.text)

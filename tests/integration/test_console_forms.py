@@ -21,6 +21,7 @@ from review.queue import item_url
 from review.sources import SOURCES
 from review.verbs import AS_SHOWN, KINDS
 from tests.support import desk, losses, waiting
+from tests.support.choices import as_shown
 from tests.support.database import Connect
 from tests.support.doors import open_door
 from tests.support.factories import Shop
@@ -160,8 +161,7 @@ def propose(lab: Lab, client: Client) -> int:
     assert desk.write(desk.BILLING, "first", 1, plan="pro").outcome == "won"
     number = desk.write(desk.FORM, "second", 1, phone="+49 30 7777").conflict_id
     assert number is not None
-    lock = Conflict.objects.get(pk=number).lock_version
-    form = form_for(AS_SHOWN, lock) | {"revision_seen": "2", "pick-0": "attempted"}
+    form = as_shown(client, number, {"pick-0": "attempted"})
     said = post(client, f"{item_url('conflict', number)}resolve/", form)
     assert "A second person must confirm" in said
     return number
@@ -175,7 +175,7 @@ def test_no_text_of_a_second_person_is_lost_or_altered(lab, olga):
     lock = Conflict.objects.get(pk=number).lock_version
     for client, verb in ((anna, "approve"), (anna, "reject"), (olga, "take-back")):
         path = f"{item_url('conflict', number)}{verb}/"
-        is_refused(client, path, form_for(verb, lock), needs.REASON)
+        is_refused(client, path, form_for(verb.replace("-", "_"), lock), needs.REASON)
     assert Conflict.objects.get(pk=number).proposed_by == "olga"
 
 
@@ -238,6 +238,7 @@ def test_a_typed_value_is_marked_by_its_place_not_by_its_name(lab, olga):
         event={"id": "x"},
     ).conflict_id
     form = form_for(AS_SHOWN, 1) | {"pick-0": "other", "other-0": "no number"}
+    form["pick-1"] = "current"
     page = post(olga, f"{item_url('conflict', number)}resolve/", form)
     assert is_marked(page, "other-0", "This field needs a number.")
     assert "aria-invalid" not in control(page, "reason")

@@ -11,6 +11,7 @@ from ledger.models import Conflict
 from ledger.operations.conflicts import post_conflict
 from review.queue import item_url
 from tests.support import desk, losses
+from tests.support.choices import as_shown
 from tests.support.lab import Lab, running_lab
 
 
@@ -93,8 +94,9 @@ def proposal(lab: Lab, owner_sql: psycopg.Connection) -> int:
     assert desk.write(desk.BILLING, "first", 1, plan="pro").outcome == "won"
     number = desk.write(desk.FORM, "second", 1, phone="+49 30 7777").conflict_id
     assert number is not None
-    form = form_of(number, "as_shown", revision_seen="2", **{"pick-0": "attempted"})
-    page = client_of("olga", "operator").post(f"/admin/queue/conflict/{number}/resolve/", form).text
+    olga = client_of("olga", "operator")
+    form = as_shown(olga, number, {"pick-0": "attempted"})
+    page = olga.post(f"/admin/queue/conflict/{number}/resolve/", form).text
     assert "A second person must confirm" in page
     return number
 

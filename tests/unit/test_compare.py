@@ -20,7 +20,7 @@ from review.jsonvalue import (
     wire,
 )
 from review.marks import Budget, Segment, elide, mark_items, mark_text
-from review.merge import Choice, Pick, default_picks, outcome, read_picks, typed
+from review.merge import Choice, Pick, default_picks, outcome, read_picks, typed, unchosen
 
 
 def value(text):
@@ -265,3 +265,42 @@ class TestMerge:
         )
         assert picks["plan"].choice is Choice.ATTEMPTED
         assert set(picks) == {"plan", "phone", "n"}
+
+    def test_a_field_without_a_known_choice_is_named_by_its_control(self):
+        """What a page may fill in with a default is not decided by it."""
+        picks = default_picks(compare(self.base, self.attempted, self.current))
+        names = [*sorted(self.attempted), "same on all sides"]
+        fields = {"pick-0": "nonsense", "pick-1": "other", "pick-2": ""}
+        assert set(unchosen(picks, fields, names)) == {"pick-0", "pick-2"}
+
+    @pytest.mark.parametrize(
+        ("other", "empty", "written"),
+        [
+            ("", False, None),
+            ("", True, ""),
+            (" ", False, " "),
+            ("x", True, None),
+            ("x" * 65_537, False, None),
+        ],
+    )
+    def test_an_empty_text_is_written_only_where_it_was_asked_for(self, other, empty, written):
+        """Nothing typed is a problem, as is a tick against a typed text, or a text too long."""
+        picks = {"phone": Pick(Choice.OTHER, other, empty)}
+        result = outcome(self.attempted, self.current, picks)
+        assert result.changes.get("phone") == written
+        assert bool(result.problems) is (written is None)
+
+    def test_the_seal_is_of_what_is_written_and_of_nothing_else(self):
+        """The order and the way a value was chosen do not matter; its digits and type do."""
+        picks = self.picks(plan="attempted", phone="current", n="attempted")
+        seal = outcome(self.attempted, self.current, picks).seal
+        turned = dict(reversed(picks.items()))
+        assert outcome(self.attempted, self.current, turned).seal == seal
+        same = picks | {"plan": Pick(Choice.OTHER, "trial")}
+        assert outcome(self.attempted, self.current, same).seal == seal
+        for other in ("2.0", "3"):
+            changed = picks | {"n": Pick(Choice.OTHER, other)}
+            assert outcome(self.attempted, self.current, changed).seal != seal
+        text = outcome({"n": "2"}, {"n": None}, self.picks(n="attempted"))
+        number = outcome({"n": Number("2")}, {"n": None}, self.picks(n="attempted"))
+        assert text.seal != number.seal

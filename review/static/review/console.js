@@ -127,8 +127,10 @@
   /* -- the outcome row follows the choice ----------------------------------------------------- */
 
   const result = one("#result");
+  let asked = 0;
 
   async function redraw() {
+    const turn = ++asked;
     const answer = await fetch(one("#preview").formAction, {
       method: "POST",
       body: new FormData(form),
@@ -136,10 +138,13 @@
     });
     if (!answer.ok) return;
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (turn !== asked) return; // a newer choice is on its way
     for (const id of ["result", "result-version"]) {
       const part = fresh.getElementById(id);
       if (part) document.getElementById(id).replaceChildren(...part.childNodes);
     }
+    const [shown, drawn] = [one("#shown"), one("#shown", fresh)];
+    if (shown && drawn) shown.value = drawn.value;
     all(".verb", fresh).forEach((verb, place) => {
       const own = all(".verb")[place];
       const [button, drawn] = [one("button", own), one("button", verb)];
@@ -153,12 +158,12 @@
 
   if (result && form) {
     one("#preview").hidden = true;
-    all("[name^=pick-], [name^=other-]").forEach((input) => input.addEventListener("change", redraw));
-    all("[name^=other-]").forEach((input) =>
+    all("[name^=other-], [name^=empty-]").forEach((input) =>
       input.addEventListener("input", () => {
-        one(`[name="${input.name.replace("other", "pick")}"][value=other]`).checked = true;
+        one(`[name="${input.name.replace(/^[a-z]+/, "pick")}"][value=other]`).checked = true;
       }),
     );
+    all("[name^=pick-], [name^=other-], [name^=empty-]").forEach((input) => input.addEventListener("change", redraw));
     redrawOnReturn();
   }
 
