@@ -37,6 +37,9 @@ ROLE_WORDS: Mapping[str, str] = {
     "administrator": "also gives roles",
 }
 
+# Where roles are given: the page of the header that an administrator sees.
+WHERE_ROLES: Final = "roles are given under People"
+
 # What to tell somebody who lacks a right.
 RIGHT_WORDS: Mapping[str, str] = {
     VIEW: "see the console",

@@ -13,6 +13,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/v1/", api.urls),
 ]
+handler400 = "review.views.errors.unusable"
 handler403 = "review.views.errors.forbidden"
 handler404 = "review.views.errors.not_found"
 handler500 = "review.views.errors.broken"

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+
+from review.admin.base import is_plain
 
 # Importing Django's own pages registers them.
 admin.site.unregister([User, Group])
@@ -41,6 +43,16 @@ class PersonAdmin(_UserAdmin):
         ),
     )
 
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Call the list what the header calls it."""
+        return super().changelist_view(request, {**(extra_context or {}), "title": "People"})
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        """Compare values as they are, as every other table does."""
+        return is_plain(lookup) and super().lookup_allowed(lookup, value, request)
+
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: Any) -> None:
         """Let a new person log in: nobody else has a use for an account here."""
         if not change:
@@ -62,6 +74,10 @@ class PersonAdmin(_UserAdmin):
 @admin.register(Group)
 class RoleAdmin(GroupAdmin):
     """A role; its rights are made by review.roles at every migrate."""
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        """Compare values as they are, as every other table does."""
+        return is_plain(lookup) and super().lookup_allowed(lookup, value, request)
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Refuse: roles are code."""

@@ -6,9 +6,11 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
 from review.people import without_role
-from review.rights import VIEW
+from review.rights import VIEW, WHERE_ROLES
 from review.text import shown
 from review.views.frame import render
+
+_MAY_NOT = f"Your role may not do this. Ask an administrator; {WHERE_ROLES}."
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -16,7 +18,7 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     user = getattr(request, "user", None)
     if user is not None and user.is_authenticated and not user.has_perm(VIEW):
         return _page(request, "Your account has no role yet", without_role(), 403)
-    text = shown(exception, 300) or "Your role may not do this. Ask an administrator."
+    text = shown(exception, 300) or _MAY_NOT
     return _page(request, "You may not do this", f"{text} Nothing was changed.", 403)
 
 
@@ -24,6 +26,12 @@ def forged(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Say that the form was too old or came from elsewhere, and what to do."""
     text = "This form is too old, or was not sent from here. Nothing was changed. Go back, load "
     return _page(request, "Not accepted", f"{text}the page again and send it once more.", 403)
+
+
+def unusable(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Say that the address asks for what no page can look for."""
+    text = f"{shown(exception, 300)} Nothing was changed. Go back, or start from the queue."
+    return _page(request, "This address cannot be used", text.strip(), 400)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -216,9 +216,7 @@ def test_counts_stop_and_say_so(shop, olga):
     [
         "?after=nonsense",
         "?after=2026-13-45T00:00:00|conflict|1",
-        "?after=%00",
         "?after=2026-01-01T00:00:00%2B00:00|conflict|%27%20OR%201=1",
-        "?q=%00",
         "?q=%27%3B--",
         "?q=" + "9" * 300,
         "?q=%E2%80%AE",
