@@ -1191,7 +1191,7 @@ class Migration(migrations.Migration):
             name="Provider",
             fields=[
                 ("name", models.TextField(primary_key=True, serialize=False)),
-                ("class_field", models.TextField(db_column="class")),
+                ("class_field", models.TextField(db_column="class", verbose_name="class")),
                 ("lookup_adapter", models.TextField(null=True)),
                 ("lookup_config", ledger.models.base.SafeJSONField(db_default={})),
                 ("lease_seconds", models.IntegerField(db_default=600)),

@@ -15,7 +15,7 @@ class Provider(GuardedModel):
     """One provider: its class decides what recovery may do without a person."""
 
     name = models.TextField(primary_key=True)
-    class_field = models.TextField(db_column="class")
+    class_field = models.TextField("class", db_column="class")
     lookup_adapter = models.TextField(null=True)
     lookup_config = SafeJSONField(db_default={})
     lease_seconds = models.IntegerField(db_default=600)

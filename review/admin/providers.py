@@ -12,7 +12,7 @@ class ProviderAdmin(GuardedAdmin):
 
     list_display = (
         bounded("name"),
-        bounded("class_field"),
+        bounded("class_field", "class"),
         bounded("lookup_adapter"),
         "lease_seconds",
         "settle_seconds",

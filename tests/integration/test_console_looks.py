@@ -4,6 +4,7 @@ import re
 
 import psycopg
 import pytest
+from django.contrib import admin
 from django.test import Client
 
 from review.queue import item_url
@@ -53,3 +54,21 @@ def test_the_tables_write_times_as_the_rest_of_the_console(shop, olga):
     page = olga.get("/admin/ledger/auditevent/").text
     assert re.search(r">\d{4}-\d\d-\d\d \d\d:\d\d:\d\d<", page)
     assert "p.m." not in page
+
+
+def test_the_policies_are_listed_with_their_values(transactional_db):
+    """A constant is nobody's content: a viewer reads it too, in the list and on its page."""
+    client = Client()
+    client.force_login(desk.person("vera", "viewer"))
+    for path in ("/admin/ledger/policy/", "/admin/ledger/policy/four_eyes_amount/change/"):
+        page = client.get(path).text
+        assert "may not see payloads" not in page
+        assert "1000" in page
+    assert "column-value" in client.get("/admin/ledger/policy/").text
+
+
+@pytest.mark.parametrize("model", admin.site._registry, ids=lambda model: model._meta.label_lower)
+def test_no_column_is_called_what_only_the_code_calls_it(model):
+    """A word that Python reserves has another name in the code, and its own name on a page."""
+    for field in model._meta.concrete_fields:
+        assert not str(field.verbose_name).endswith(" field"), field
