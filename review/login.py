@@ -15,10 +15,10 @@ class LoginForm(AdminAuthenticationForm):
             "This user name and password do not fit together, or the account is closed. Mind "
             "upper and lower case."
         ),
-        "inactive": "This account is closed. Ask an administrator to make it active.",
+        "inactive": "This account is closed. Ask an administrator to make it active, under People.",
         "not_staff": (
             "The password is right, but this account may not use the console. An administrator has "
-            "to tick “Staff status” for it and to give it a role."
+            "to tick “Staff status” for it and to give it a role, under People."
         ),
     }
 

@@ -167,7 +167,7 @@ OUTCOMES: Mapping[str, Words] = {
         REFUSED,
         "Not you",
         "This needs somebody else: the person who proposed a decision cannot approve it.",
-        "Ask a second person with the right to approve.",
+        "Ask somebody with the role approver; roles are given under People.",
     ),
     "invalid": Words(
         REFUSED,
@@ -179,7 +179,8 @@ OUTCOMES: Mapping[str, Words] = {
         LOST,
         "A second person must confirm",
         "Your proposal is stored; nothing was written or sent yet.",
-        "Ask somebody with the right to approve to open this item.",
+        "Somebody with the role approver confirms it on this page; till then it stays in the "
+        "queue. Roles are given under People.",
     ),
 }
 

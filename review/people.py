@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from review.rights import ROLE_WORDS
 from review.text import actor, listed, shown
 
-_SEE_PEOPLE, _GIVE_ROLES = "auth.view_user", "auth.change_user"
+SEE_PEOPLE, _GIVE_ROLES = "auth.view_user", "auth.change_user"
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
 # More people than this do not decide in one console; the rest is named without a link.
 _MOST = 2_000
@@ -41,7 +41,7 @@ def people_for(viewer: AbstractUser | AnonymousUser) -> People:
 
 
 def _known_to(viewer: AbstractUser | AnonymousUser) -> People:
-    if not viewer.has_perm(_SEE_PEOPLE):
+    if not viewer.has_perm(SEE_PEOPLE):
         return People()
     found = User.objects.values_list("username", "pk")[:_MOST]
     return People({name: reverse("admin:auth_user_change", args=[pk]) for name, pk in found})
@@ -61,5 +61,5 @@ def without_role() -> str:
     )
     return (
         "Your account has no role in Landed, so there is nothing it may see. "
-        f"The roles are {roles}. {who}, under Users, at Groups."
+        f"The roles are {roles}. {who}, under People, at Groups."
     )

@@ -9,12 +9,12 @@ from django.urls import URLPattern, URLResolver, path, reverse
 from django.views.generic import RedirectView
 
 from review.login import LoginForm
-from review.people import people_for
+from review.people import SEE_PEOPLE, people_for
 from review.policy import policies
 from review.queue import waiting_count
 from review.rights import VIEW
 
-# What the header leads to: label, name of the address, query.
+# What the header leads to: label, name of the address, query. People are shown to who may see them.
 _PAGES = (
     ("Queue", "review_queue", ""),
     ("Decided", "review_queue", "?tab=decided"),
@@ -26,6 +26,7 @@ _PAGES = (
     ("Policies", "ledger_policy_changelist", ""),
     ("Audit", "ledger_auditevent_changelist", ""),
     ("Kill matrix", "review_kill_matrix", ""),
+    ("People", "auth_user_changelist", ""),
 )
 
 
@@ -44,6 +45,8 @@ def _pages(request: HttpRequest) -> list[Page]:
     decided = request.GET.get("tab") == "decided"
     pages = []
     for label, name, query in _PAGES:
+        if label == "People" and not request.user.has_perm(SEE_PEOPLE):
+            continue
         path = reverse(f"admin:{name}")
         current = request.path.startswith(path)
         if name == "review_queue":

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from review.decisions import Decision
 from review.items.page import Offer
-from review.rights import RIGHT_WORDS
+from review.rights import RIGHT_WORDS, WHERE_ROLES
 from review.verbs import AS_SHOWN
 
 type User = AbstractUser | AnonymousUser
@@ -73,4 +73,4 @@ def lacking(user: User, permission: str) -> str:
 
 def lacking_words(permission: str) -> str:
     """Say that a right is missing, and who gives it."""
-    return f"Your role may not {RIGHT_WORDS[permission]}. Ask an administrator."
+    return f"Your role may not {RIGHT_WORDS[permission]}. Ask an administrator; {WHERE_ROLES}."

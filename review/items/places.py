@@ -52,7 +52,7 @@ def places(
         words["resend"] = sends.resend_words(around.job, around.provider, now, seconds)
     forbidden = _forbidden(around, part, words["provider"]) | _parked(conflict, around)
     if own:
-        forbidden["approve"] = "You proposed this. A second person has to confirm it."
+        forbidden["approve"] = "You proposed this. A second person has to confirm it, on this page."
     if blind:
         forbidden[AS_SHOWN] = lacking_words(VIEW_PAYLOAD)
     return Places(words, forbidden)

@@ -12,7 +12,9 @@ from django.test import Client
 from django.urls import reverse
 
 from ledger.models import AuditEvent, Conflict, Evidence, Job
+from review.people import SEE_PEOPLE
 from review.queue import item_url
+from review.rights import ROLES
 from sweeper import sweep
 from tests.support import desk, losses
 from tests.support.lab import Lab, running_lab
@@ -117,6 +119,17 @@ def test_a_person_is_linked_for_who_may_look_at_people(lab):
         assert address not in page, path
     assert ada.get(address).status_code == 200
     assert job.state == "done"
+
+
+def test_people_are_in_the_header_for_who_may_see_them(transactional_db):
+    """Whoever gives roles finds the page; nobody else is led to a refusal."""
+    link = '<a href="/admin/auth/user/"'
+    for role in ROLES:
+        page = client_of(role, role).get("/admin/queue/").text
+        assert (link in page) == (SEE_PEOPLE in ROLES[role]), role
+    page = client_of("ada", "administrator").get("/admin/auth/user/").text
+    assert f'{link} aria-current="page">People</a>' in page
+    assert "<h1>People</h1>" in page
 
 
 def test_a_workflow_with_a_person_s_name_is_not_taken_for_them(lab):

@@ -290,7 +290,7 @@ def test_nobody_is_led_to_the_log_in_and_strangers_are_told(transactional_db):
         assert "Your account has no role yet" in answer.text
         for role in ROLES:
             assert f"{role} (" in answer.text
-        assert "These people can give you one: ada, under Users, at Groups." in answer.text
+        assert "These people can give you one: ada, under People, at Groups." in answer.text
         assert "olga" not in answer.text
         assert ">Log out</button></form></div>" in answer.text
         assert "To the queue" not in answer.text

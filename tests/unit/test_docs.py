@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ledger.catalog import OPERATIONS
 from ledger.shipped import POLICIES, TRANSITIONS
+from review.rights import RIGHT_WORDS, ROLES
 from sweeper import profiles
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -113,3 +114,38 @@ def test_the_gallery_is_listed_as_it_is() -> None:
     }
     shipped = {name: profiles.read(name).data for name in profiles.names()}
     assert listed == {name: (data["class"], data["status"]) for name, data in shipped.items()}
+
+
+def test_the_roles_are_listed_as_they_are() -> None:
+    """Each right has one row, and each role exactly the rights it is given."""
+    rows = [
+        [cell.strip(" `*") for cell in line.strip("| ").split("|")]
+        for line in (ROOT / "docs" / "roles.md").read_text().splitlines()
+        if line.startswith("|") and not line.startswith("|--")
+    ]
+    (_, *roles, _), *rights = rows
+    listed = {
+        role: {row[0] for row in rights if row[number] == "yes"}
+        for number, role in enumerate(roles, start=1)
+    }
+    assert listed == {role: set(held) for role, held in ROLES.items()}
+    words = {row[0]: row[-1] for row in rights}
+    assert {right: words[right] for right in RIGHT_WORDS} == dict(RIGHT_WORDS)
+
+
+def test_every_document_is_reached_from_the_readme() -> None:
+    """By links of the README, or of a document it leads to."""
+    seen: set[Path] = set()
+    waiting = [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page not in seen and page.suffix == ".md":
+            seen.add(page)
+            links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
+            waiting += [(page.parent / link).resolve() for link in links]
+    for page in seen:
+        assert page.exists(), page
+    assert {*(ROOT / "docs").rglob("*.md")} <= seen
+    named = (ROOT / "README.md").read_text()
+    for name in ("operations", "killmatrix", "providers", "roles"):
+        assert f"](docs/{name}.md)" in named
