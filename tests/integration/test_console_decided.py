@@ -129,7 +129,6 @@ def test_a_decision_that_was_taken_back_says_that_the_item_is_open(lab, olga):
         ("&q=olga", 2),
         ("&q=customers/gone", 1),
         ("&q=nothing", 0),
-        ("&q=%00", 0),
         ("&kind=conflict:missing_key", 1),
         ("&kind=conflict:lost_record", 1),
         ("&kind=failed_job:", 0),
