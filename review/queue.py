@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.contrib.admin.utils import quote
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.db.models.fields.tuple_lookups import Tuple, TupleGreaterThan
 from django.urls import reverse
 from django.utils import timezone
@@ -27,6 +27,9 @@ PAGE: Final = 50
 # Counting stops here; "1,000+" tells a person as much as the exact number.
 COUNT_CAP: Final = 1_000
 _ORDER = ("opened_at", "item_id", "source")
+
+# Kept as conflicts by the ledger, but no two versions met: what is missing is a key or a job.
+_LONE = ("missing_key", "lost_claim")
 
 # The tabs: address word, label, and what they select.
 TABS: Final[Mapping[str, str]] = {
@@ -92,7 +95,7 @@ class Counts:
 
 def tab_of(source: str, kind: str) -> str:
     """Return the tab an item belongs to, besides the one for all."""
-    if source != "conflict":
+    if source != "conflict" or kind in _LONE:
         return "other"
     return "sends" if kind == "unknown_send" else "conflicts"
 
@@ -106,9 +109,9 @@ def in_tab(rows: QuerySet[QueueItem], tab: str) -> QuerySet[QueueItem]:
     if tab == "sends":
         return rows.filter(source="conflict", kind="unknown_send")
     if tab == "conflicts":
-        return rows.filter(source="conflict").exclude(kind="unknown_send")
+        return rows.filter(source="conflict").exclude(kind__in=("unknown_send", *_LONE))
     if tab == "other":
-        return rows.exclude(source="conflict")
+        return rows.filter(~Q(source="conflict") | Q(kind__in=_LONE))
     return rows
 
 

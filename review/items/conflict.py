@@ -30,7 +30,7 @@ from review.items.places import places
 from review.items.stories import Story
 from review.jsonvalue import Number, Preview, pretty
 from review.people import people_for
-from review.rights import VIEW_PAYLOAD
+from review.rights import RESOLVE, VIEW_PAYLOAD
 from review.text import actor, shown
 from review.verbs import SECOND_OWN, SECOND_PERSON, WITHDRAW
 
@@ -72,6 +72,7 @@ def page(conflict: Conflict, user: User, form: Mapping[str, str] | None = None) 
         form=form if allowed else None,  # a compare with what was typed would tell what it is
         choosing=conflict.state == "open" and proposal is None,
         allowed=allowed,
+        closed=not (allowed and user.has_perm(RESOLVE)),
     )
     built = ItemPage(
         source="conflict",

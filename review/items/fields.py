@@ -30,6 +30,8 @@ class Ground:
     form: Mapping[str, str] | None = None
     choosing: bool = False
     allowed: bool = False
+    # Who looks may not write the row: the choices are shown, but not theirs.
+    closed: bool = False
 
 
 def choices(
@@ -61,6 +63,7 @@ def field_part(conflict: Conflict, ground: Ground) -> FieldPart:
         version_now=version(found),
         after=_after(conflict, found, written),
         versions=tuple(ground.versions),
+        closed=ground.closed,
     )
     return part if ground.allowed else _hide(part)
 

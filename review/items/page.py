@@ -131,6 +131,7 @@ class FieldPart:
     versions: tuple[Version, ...] = ()
     two_sided: bool = False
     hidden: bool = False
+    closed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

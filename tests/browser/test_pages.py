@@ -142,7 +142,9 @@ def test_a_conflict_is_merged_without_script(
     desk.collide()
     context = browser.new_context(java_script_enabled=False)
     page = log_in(context.new_page(), "olga")
+    expect(page.locator(".keys")).to_be_hidden()
     page.get_by_role("link", name="customers/1002").click()
+    assert not page.locator("kbd:visible").count(), "a key that no script hears is named"
     page.get_by_label("Take the attempted value: trial").check()
     page.get_by_role("button", name="Show what this choice writes").click()
     expect(page.locator("#result")).to_contain_text('plan: "trial"')

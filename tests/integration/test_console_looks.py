@@ -7,7 +7,9 @@ import pytest
 from django.contrib import admin
 from django.test import Client
 
-from review.queue import item_url
+from review.queue import TABS, item_url
+from review.sources import SOURCES
+from review.verbs import KINDS
 from tests.support import desk, losses, waiting
 from tests.support.database import Connect
 from tests.support.doors import open_door
@@ -54,6 +56,31 @@ def test_the_tables_write_times_as_the_rest_of_the_console(shop, olga):
     page = olga.get("/admin/ledger/auditevent/").text
     assert re.search(r">\d{4}-\d\d-\d\d \d\d:\d\d:\d\d<", page)
     assert "p.m." not in page
+
+
+def test_the_tabs_hold_and_count_what_they_are_called(shop, olga):
+    """A conflict is where two versions met; a lost key or job is something else."""
+    owner = shop.owner
+    for kind in KINDS:
+        owner.execute(
+            "INSERT INTO conflicts (kind, workflow, attempted, expected_hash, actual_hash,"
+            " dedupe_key, target, record_key, version_read, waiting_since)"
+            " VALUES (%s, 'form-intake', '{}', 'a', 'b', %s, 'customers', '1', '1', now())",
+            [kind, kind],
+        )
+    losses.other(owner, "outbox")
+    held: dict[str, list[str]] = {}
+    for tab in ("sends", "conflicts", "other"):
+        page = olga.get(f"/admin/queue/?tab={tab}")
+        held[tab] = sorted(row.kind.label for row in page.context["page"].rows)
+        counts = {label: number for label, _, number, _ in page.context["tabs"]}
+        assert counts[TABS[tab]] == str(len(held[tab]))
+        assert counts["All open"] == str(len(KINDS) + 1)
+    lone = {"missing_key", "lost_claim"}
+    assert held["sends"] == ["uncertain send"]
+    assert held["other"] == sorted([*(KINDS[kind].label for kind in lone), SOURCES["outbox"].label])
+    rest = KINDS.keys() - lone - {"unknown_send"}
+    assert held["conflicts"] == sorted(KINDS[kind].label for kind in rest)
 
 
 def test_the_policies_are_listed_with_their_values(transactional_db):

@@ -89,6 +89,25 @@ def test_a_viewer_sees_which_fields_differ_but_no_value(lab):
     assert "only attempted" in vera.get(item_url("conflict", number)).text
 
 
+def test_who_may_not_write_the_row_chooses_nothing(lab):
+    """The choices are shown, closed; no other value is asked for and no preview offered."""
+    number = desk.collide(phone="+49 30 7777")
+    half = desk.person("hal", "viewer")
+    half.user_permissions.set(Permission.objects.filter(codename="view_payload"))
+    seeing = Client()
+    seeing.force_login(half)
+    for client in (client_of("vera", "viewer"), seeing):
+        page = client.get(item_url("conflict", number)).text
+        radios = re.findall(r'<input type="radio"[^>]*>', page)
+        assert len(radios) == 2
+        assert all(" disabled" in radio for radio in radios)
+        assert "write another value" not in page
+        assert "Show what this choice writes" not in page
+    page = client_of("olga", "operator").get(item_url("conflict", number)).text
+    assert not re.findall(r'<input type="radio"[^>]* disabled', page)
+    assert "Show what this choice writes" in page
+
+
 @pytest.mark.parametrize("guess", ['"+49 30 7777"', '"+49 30 1234"', '"+49 30 0"', "7"])
 def test_no_guess_at_a_hidden_value_is_confirmed(lab, guess):
     """Neither the preview, nor a decision, nor a list's address answers right and wrong apart."""

@@ -126,7 +126,6 @@
 
   /* -- the outcome row follows the choice ----------------------------------------------------- */
 
-  const result = one("#result");
   let asked = 0;
 
   async function redraw() {
@@ -156,8 +155,10 @@
     document.documentElement.dataset.drawn = String(Number(document.documentElement.dataset.drawn ?? 0) + 1);
   }
 
-  if (result && form) {
-    one("#preview").hidden = true;
+  const preview = one("#preview"); /* not there for who may not choose */
+
+  if (preview && form) {
+    preview.hidden = true;
     all("[name^=other-], [name^=empty-]").forEach((input) =>
       input.addEventListener("input", () => {
         one(`[name="${input.name.replace(/^[a-z]+/, "pick")}"][value=other]`).checked = true;
