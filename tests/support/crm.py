@@ -45,17 +45,22 @@ FROM crm.orders o WHERE o.customer_id = ($1 ->> 'id')::integer AND o.open
 def tables(owner: psycopg.Connection, workflow: str) -> Iterator[psycopg.Connection]:
     """Make the tables and the target for as long as the block; the workflow may write it all."""
     owner.execute(TABLES)
+    _drop_rules(owner)  # tests that make such a function by hand leave it
     try:
         call_command("register_target", "crm.customers", stdout=StringIO())
         deploy(workflow)
         yield owner
     finally:
         owner.execute("DROP SCHEMA crm CASCADE")
-        for (function,) in owner.execute(
-            "SELECT oid::regprocedure::text FROM pg_proc"
-            " WHERE pronamespace = 'ledger_rules'::regnamespace"
-        ).fetchall():
-            owner.execute(f"DROP FUNCTION {function}")
+        _drop_rules(owner)
+
+
+def _drop_rules(owner: psycopg.Connection) -> None:
+    for (function,) in owner.execute(
+        "SELECT oid::regprocedure::text FROM pg_proc"
+        " WHERE pronamespace = 'ledger_rules'::regnamespace"
+    ).fetchall():
+        owner.execute(f"DROP FUNCTION {function}")
 
 
 def deploy(workflow: str) -> None:
