@@ -18,21 +18,6 @@ STARTS = {"pick-0": "attempted", "pick-1": "current"}
 UNSEEN = "now shows what your choice writes. Press again to write it."
 
 
-@pytest.fixture
-def shop(transactional_db: None, owner_sql: psycopg.Connection) -> psycopg.Connection:
-    """Open the shop."""
-    desk.open_shop(owner_sql)
-    return owner_sql
-
-
-@pytest.fixture
-def olga(transactional_db: None) -> Client:
-    """Log an operator in."""
-    client = Client()
-    client.force_login(desk.person("olga", "operator"))
-    return client
-
-
 def opened(client: Client, number: int) -> dict[str, str]:
     """Return the form of an item as its page was first drawn, with a reason."""
     page = client.get(item_url("conflict", number)).text

@@ -1,9 +1,7 @@
 """The list of what people decided: reached from the header, newest first, same filters."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import psycopg
 import pytest
 from django.contrib import admin
 from django.db import connection
@@ -14,38 +12,12 @@ from django.urls import reverse
 from ledger.models import AuditEvent, Conflict
 from review.items.deeds import DECIDING
 from review.queue import PAGE, item_url
-from tests.support import desk, losses, waiting
-from tests.support.database import Connect
-from tests.support.doors import open_door
-from tests.support.factories import Shop
-from tests.support.lab import Lab, running_lab
+from tests.support import losses, waiting
 
 LIST = "/admin/queue/?tab=decided"
 TABLES = [
     table for model, table in admin.site._registry.items() if model._meta.app_label == "ledger"
 ]
-
-
-@pytest.fixture
-def lab(transactional_db: None, owner_sql: psycopg.Connection) -> Iterator[Lab]:
-    """Open the shop and the crash lab."""
-    desk.open_shop(owner_sql)
-    with running_lab(owner_sql) as running:
-        yield running
-
-
-@pytest.fixture
-def store(transactional_db: None, connect: Connect, owner_sql: psycopg.Connection) -> Shop:
-    """Give the shop whose jobs, batches and runs get stuck."""
-    return Shop(open_door("python", connect, owner_sql), owner_sql)
-
-
-@pytest.fixture
-def olga(transactional_db: None) -> Client:
-    """Log an operator in."""
-    client = Client()
-    client.force_login(desk.person("olga", "operator"))
-    return client
 
 
 def abandon(client: Client, number: int, reason: str = "not wanted") -> None:

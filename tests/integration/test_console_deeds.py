@@ -3,8 +3,6 @@
 import re
 from typing import Any
 
-import psycopg
-import pytest
 from django.test import Client
 
 from ledger.models import Conflict, RecordHistory
@@ -14,13 +12,6 @@ from review.sources import SOURCES
 from review.verbs import AS_SHOWN, KINDS
 from tests.support import desk
 from tests.support.choices import as_shown
-
-
-@pytest.fixture
-def shop(transactional_db: None, owner_sql: psycopg.Connection) -> psycopg.Connection:
-    """Open the shop."""
-    desk.open_shop(owner_sql)
-    return owner_sql
 
 
 def client_of(name: str, role: str) -> Client:

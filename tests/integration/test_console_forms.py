@@ -1,11 +1,9 @@
 """The forms of every verb: what is missing or cannot be kept is marked; nothing typed is lost."""
 
 import re
-from collections.abc import Iterator
 from typing import Any, cast
 from urllib.parse import urlencode
 
-import psycopg
 import pytest
 from django.template.loader import render_to_string
 from django.test import Client
@@ -22,10 +20,7 @@ from review.sources import SOURCES
 from review.verbs import AS_SHOWN, KINDS
 from tests.support import desk, losses, waiting
 from tests.support.choices import as_shown
-from tests.support.database import Connect
-from tests.support.doors import open_door
-from tests.support.factories import Shop
-from tests.support.lab import Lab, running_lab
+from tests.support.lab import Lab
 
 # What cannot be kept, as the bytes of a form bring it, and what is said of it.
 BAD = {
@@ -42,20 +37,6 @@ OF_NEEDS = {
     needs.EXECUTION: (needs.EXECUTION, needs.INSTANCE),
     needs.RISK: (),
 }
-
-
-@pytest.fixture
-def lab(transactional_db: None, owner_sql: psycopg.Connection) -> Iterator[Lab]:
-    """Open the shop and the crash lab."""
-    desk.open_shop(owner_sql)
-    with running_lab(owner_sql) as running:
-        yield running
-
-
-@pytest.fixture
-def store(transactional_db: None, connect: Connect, owner_sql: psycopg.Connection) -> Shop:
-    """Give the shop whose jobs, batches and runs get stuck."""
-    return Shop(open_door("python", connect, owner_sql), owner_sql)
 
 
 @pytest.fixture

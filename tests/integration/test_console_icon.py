@@ -2,21 +2,12 @@
 
 import re
 
-import psycopg
 import pytest
 from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.test import Client
 
 from tests.support import desk
-
-
-@pytest.fixture
-def shop(transactional_db: None, owner_sql: psycopg.Connection) -> psycopg.Connection:
-    """Open the shop."""
-    desk.open_shop(owner_sql)
-    return owner_sql
-
 
 PAGES = [
     "/admin/login/",

@@ -22,14 +22,6 @@ def shop(transactional_db: None, connect: Connect, owner_sql: psycopg.Connection
     return Shop(open_door("python", connect, owner_sql), owner_sql)
 
 
-@pytest.fixture
-def olga(transactional_db: None) -> Client:
-    """Log an operator in."""
-    client = Client()
-    client.force_login(desk.person("olga", "operator"))
-    return client
-
-
 def test_rows_say_what_is_known_and_nothing_that_is_not(shop, olga):
     """No count of nothing, no colon before nothing, no code word for an effect nobody named."""
     for source in ("failed_job", "outbox", "job"):

@@ -1,41 +1,13 @@
 """What to do next, as the queue and the item's page say it: the same, and possible."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import psycopg
 import pytest
 from django.test import Client
 
 from ledger.models import Job
 from review.queue import item_url
-from tests.support import desk, losses, waiting
-from tests.support.database import Connect
-from tests.support.doors import open_door
-from tests.support.factories import Shop
-from tests.support.lab import Lab, running_lab
-
-
-@pytest.fixture
-def lab(transactional_db: None, owner_sql: psycopg.Connection) -> Iterator[Lab]:
-    """Open the shop and the crash lab."""
-    desk.open_shop(owner_sql)
-    with running_lab(owner_sql) as running:
-        yield running
-
-
-@pytest.fixture
-def store(transactional_db: None, connect: Connect, owner_sql: psycopg.Connection) -> Shop:
-    """Give the shop whose jobs, batches and runs get stuck."""
-    return Shop(open_door("python", connect, owner_sql), owner_sql)
-
-
-@pytest.fixture
-def olga(transactional_db: None) -> Client:
-    """Log an operator in."""
-    client = Client()
-    client.force_login(desk.person("olga", "operator"))
-    return client
+from tests.support import losses, waiting
 
 
 def said_of(client: Client, source: str, item_id: object) -> Any:

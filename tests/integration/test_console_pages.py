@@ -40,21 +40,6 @@ HOSTILE: dict[str, Any] = {
 }
 
 
-@pytest.fixture
-def olga(transactional_db: None) -> Client:
-    """Log an operator in."""
-    client = Client()
-    client.force_login(desk.person("olga", "operator"))
-    return client
-
-
-@pytest.fixture
-def shop(transactional_db: None, owner_sql: psycopg.Connection) -> psycopg.Connection:
-    """Open the shop."""
-    desk.open_shop(owner_sql)
-    return owner_sql
-
-
 def posted(attempted: Any, record: str = "1", **more: Any) -> int:
     """Post a conflict from outside."""
     answer = post_conflict(

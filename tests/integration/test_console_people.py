@@ -1,11 +1,8 @@
 """Who acted, on every page of the console: one way to name them, and a link for who may look."""
 
 import re
-from collections.abc import Iterator
 from typing import Any, cast
 
-import psycopg
-import pytest
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.test import Client
@@ -17,21 +14,13 @@ from review.queue import item_url
 from review.rights import ROLES
 from sweeper import sweep
 from tests.support import desk, losses
-from tests.support.lab import Lab, running_lab
+from tests.support.lab import Lab
 
 RAW = re.compile(
     r"^(\(sql\)|\(native\)|\(direct SQL\)|sweeper|system|sql|(login |role:|command:).*|"
     r"(human|workflow):.*)$"
 )
 TABLES = [model for model in admin.site._registry if model._meta.app_label == "ledger"]
-
-
-@pytest.fixture
-def lab(transactional_db: None, owner_sql: psycopg.Connection) -> Iterator[Lab]:
-    """Open the shop and the crash lab."""
-    desk.open_shop(owner_sql)
-    with running_lab(owner_sql) as running:
-        yield running
 
 
 def client_of(name: str, role: str) -> Client:

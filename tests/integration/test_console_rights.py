@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import Any, cast
 
-import psycopg
 import pytest
 from django.contrib import admin
 from django.contrib.auth.models import Group, Permission, User
@@ -17,17 +16,8 @@ from review.queue import item_url
 from review.rights import ROLES
 from review.verbs import AS_SHOWN
 from tests.support import desk, losses
-from tests.support.lab import Lab, running_lab
 
 MODELS = sorted(admin.site._registry, key=lambda model: model._meta.label)
-
-
-@pytest.fixture
-def lab(transactional_db: None, owner_sql: psycopg.Connection) -> Iterator[Lab]:
-    """Open the shop and the crash lab."""
-    desk.open_shop(owner_sql)
-    with running_lab(owner_sql) as running:
-        yield running
 
 
 def client_of(name: str, role: str) -> Client:

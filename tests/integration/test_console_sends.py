@@ -1,34 +1,15 @@
 """The evidence of an uncertain send: every send of it, in order, each with what was said of it."""
 
 import re
-from collections.abc import Iterator
 
-import psycopg
-import pytest
 from django.test import Client
 
 from ledger.models import AuditEvent, Conflict, Job
 from review.items.sends import known_by
 from review.queue import item_url
 from sweeper import sweep
-from tests.support import desk, losses
-from tests.support.lab import Claim, Lab, running_lab
-
-
-@pytest.fixture
-def lab(transactional_db: None, owner_sql: psycopg.Connection) -> Iterator[Lab]:
-    """Open the shop and the crash lab."""
-    desk.open_shop(owner_sql)
-    with running_lab(owner_sql) as running:
-        yield running
-
-
-@pytest.fixture
-def olga(transactional_db: None) -> Client:
-    """Log an operator in."""
-    client = Client()
-    client.force_login(desk.person("olga", "operator"))
-    return client
+from tests.support import losses
+from tests.support.lab import Claim, Lab
 
 
 def lose(lab: Lab, claim: Claim) -> int:

@@ -28,14 +28,6 @@ def shop(transactional_db: None, connect: Connect, owner_sql: psycopg.Connection
     return Shop(open_door("python", connect, owner_sql), owner_sql)
 
 
-@pytest.fixture
-def olga(transactional_db: None) -> Client:
-    """Log an operator in."""
-    client = Client()
-    client.force_login(desk.person("olga", "operator"))
-    return client
-
-
 def row_of(source: str, item_id: str) -> Any:
     """Read an item's row."""
     return cast(Any, other.MODELS[source]).objects.get(pk=item_id)

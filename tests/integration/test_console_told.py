@@ -1,7 +1,6 @@
 """What a person is told: proposals, parked items nobody can enter, errors in plain words."""
 
 import base64
-from collections.abc import Iterator
 
 import psycopg
 import pytest
@@ -12,15 +11,7 @@ from ledger.operations.conflicts import post_conflict
 from review.queue import item_url
 from tests.support import desk, losses
 from tests.support.choices import as_shown
-from tests.support.lab import Lab, running_lab
-
-
-@pytest.fixture
-def lab(transactional_db: None, owner_sql: psycopg.Connection) -> Iterator[Lab]:
-    """Open the shop and the crash lab."""
-    desk.open_shop(owner_sql)
-    with running_lab(owner_sql) as running:
-        yield running
+from tests.support.lab import Lab
 
 
 def client_of(name: str, role: str) -> Client:

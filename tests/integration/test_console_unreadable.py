@@ -26,14 +26,6 @@ def billing(transactional_db: None, owner_sql: psycopg.Connection) -> Http:
     return open_billing(owner_sql)
 
 
-@pytest.fixture
-def olga(transactional_db: None) -> Client:
-    """Log an operator in."""
-    client = Client()
-    client.force_login(desk.person("olga", "operator"))
-    return client
-
-
 def posted(billing: Http, path: str, raw: bytes) -> dict[str, Any]:
     """Post a report and return its answer."""
     answer = billing.post(path, raw)

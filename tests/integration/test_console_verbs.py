@@ -1,10 +1,6 @@
 """Every kind of item through the console: its page, and each decision of the table ends it."""
 
-from collections.abc import Iterator
-
-import psycopg
 import pytest
-from django.test import Client
 
 from ledger.models import AuditEvent, Conflict, Job
 from review.queue import item_url
@@ -12,7 +8,6 @@ from review.sources import SOURCES
 from review.verbs import AS_SHOWN, KINDS, kind_of
 from tests.support import desk, losses
 from tests.support.choices import as_shown
-from tests.support.lab import Lab, running_lab
 
 DECISIONS = [
     (kind, each) for kind, words in KINDS.items() for each in words.decisions if each.needs
@@ -23,22 +18,6 @@ DONE = {
     ("unknown_send", "resend"): "Queued to be sent again",
     ("missing_key", "resend"): "Entered",
 }
-
-
-@pytest.fixture
-def lab(transactional_db: None, owner_sql: psycopg.Connection) -> Iterator[Lab]:
-    """Open the shop and the crash lab."""
-    desk.open_shop(owner_sql)
-    with running_lab(owner_sql) as running:
-        yield running
-
-
-@pytest.fixture
-def olga(transactional_db: None) -> Client:
-    """Log an operator in."""
-    client = Client()
-    client.force_login(desk.person("olga", "operator"))
-    return client
 
 
 def form_of(conflict: Conflict, decision: str) -> dict[str, str]:
