@@ -43,8 +43,21 @@ REFUSED = frozenset(
 )
 OUTCOMES = GOOD | LOST | REFUSED
 
-# The right a person needs for a decision that is not a plain "resolve".
-DECISION_RIGHTS = {"resend": "review.resend", "abandon": "review.abandon"}
+# The right a person needs for a decision that is not a plain "resolve", as at the console.
+DECISION_RIGHTS = {
+    "resend": "review.resend",
+    "run_now": "review.resend",
+    "retry": "review.resend",
+    "abandon": "review.abandon",
+    "drop": "review.abandon",
+    "acknowledge": "review.resolve",
+    "approve": "review.approve",
+    "reject": "review.approve",
+}
+SENDING_DECISIONS = frozenset({"resend", "run_now", "retry", "approve"})
+"""Decisions after which something may reach the outside; approving carries one out."""
+EDITS_RIGHT = "review.edit_payload"
+"""The right a person needs besides, where a decision carries other content than is stored."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +85,11 @@ class Operation:
         if self.name.startswith("decide_") and isinstance(decision, str):
             return DECISION_RIGHTS.get(decision, self.right)
         return self.right
+
+    def may_send(self, decision: object) -> bool:
+        """Say whether something may reach the outside after it."""
+        decides = self.name.startswith("decide_") and isinstance(decision, str)
+        return self.name == "approve_decision" or (decides and decision in SENDING_DECISIONS)
 
 
 def _n8n(name: str, method: str, path: str, scope: str, accept: set[str]) -> Operation:
@@ -158,6 +176,7 @@ _ALL = (
     Operation("create_token"),
     Operation("revoke_token"),
     Operation("acknowledge_alert"),
+    Operation("record_access"),
     Operation("save_baseline"),
     Operation("save_batch_curve"),
 )

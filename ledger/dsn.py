@@ -8,6 +8,9 @@ embedded     -                   -                    landed_app on the private 
 two-dsn      the runtime role    the owner            as given
 derived      the owner           -                    made by ensure_roles, kept in roles.json
 single-role  the owner           -                    the owner itself: it may not create roles
+
+DATABASE_DIRECT_URL is the runtime role's address past every pooler, for a lock of a session; the
+private server's own address is one.
 """
 
 import json
@@ -24,17 +27,21 @@ Mode = Literal["embedded", "two-dsn", "derived", "single-role"]
 Login = dict[str, Any]
 """Connection settings under Django's names: HOST, PORT, NAME, USER, PASSWORD, OPTIONS."""
 
+CONNECT_SECONDS = "5"
+"""How long a direct address may take to answer; whoever asks has something else to do."""
+
 N8N_ROLE = "ledger_n8n"
 ARTICLES_ROLE = "ledger_articles"
 
 
 @dataclass(frozen=True)
 class Logins:
-    """The runtime login, the owner's and how they came about."""
+    """The runtime login, the owner's, how they came about, and the way past any pooler."""
 
     app: Login
     owner: Login
     mode: Mode
+    direct: Login | None = None
 
     def roles(self) -> dict[str, str]:
         """Name the four roles of the ledger on this server."""
@@ -55,12 +62,13 @@ def resolve(environ: Mapping[str, str] = os.environ) -> Logins:
                 "DATABASE_OWNER_URL is set but DATABASE_URL (the runtime role) is not."
             )
         return _embedded(embedded.ensure())
-    given = parse(url)
+    given, direct_url = parse(url), environ.get("DATABASE_DIRECT_URL")
+    direct = _directly(parse(direct_url)) if direct_url else None
     if owner_url:
-        return Logins(app=given, owner=parse(owner_url), mode="two-dsn")
+        return Logins(app=given, owner=parse(owner_url), mode="two-dsn", direct=direct)
     if made := _made_logins().get(_server_key(given)):
-        return Logins(app={**given, **made}, owner=given, mode="derived")
-    return Logins(app=dict(given), owner=given, mode="single-role")
+        return Logins(app={**given, **made}, owner=given, mode="derived", direct=direct)
+    return Logins(app=dict(given), owner=given, mode="single-role", direct=direct)
 
 
 def _embedded(server: pgdata.Server) -> Logins:
@@ -71,11 +79,18 @@ def _embedded(server: pgdata.Server) -> Logins:
         "NAME": pgdata.DATABASE,
         "OPTIONS": {},
     }
+    app = {**place, "USER": pgdata.APP, "PASSWORD": server.app_password}
     return Logins(
-        app={**place, "USER": pgdata.APP, "PASSWORD": server.app_password},
+        app=app,
         owner={**place, "USER": pgdata.OWNER, "PASSWORD": server.owner_password},
         mode="embedded",
+        direct=_directly(app),
     )
+
+
+def _directly(login: Login) -> Login:
+    """Return the login with a bound on how long it takes to connect."""
+    return {**login, "OPTIONS": {"connect_timeout": CONNECT_SECONDS, **login["OPTIONS"]}}
 
 
 def parse(url: str) -> Login:

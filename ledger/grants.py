@@ -104,6 +104,8 @@ def _table_grants(connection: Any, app: sql.Identifier) -> list[sql.Composed]:
             continue
         ledger_table = model._meta.app_label in READ_ONLY_FLOORS
         rights = "SELECT" if ledger_table else "SELECT, INSERT, UPDATE, DELETE"
+        if getattr(model, "append_only", False):
+            rights = "SELECT, INSERT"
         found.append(sql.SQL("REVOKE ALL ON {} FROM {}").format(sql.Identifier(table), app))
         found.append(
             sql.SQL("GRANT {} ON {} TO {}").format(sql.SQL(rights), sql.Identifier(table), app)

@@ -63,9 +63,9 @@ def ensure() -> list[str]:
         if logins.mode == "single-role" and may_create:
             dsn.keep_login(logins.owner, f"{logins.owner['NAME']}_app", secrets.token_urlsafe(24))
             logins = dsn.resolve()
-            _make_login(connection, logins.app, new_password=True)
+            make_login(connection, logins.app, new_password=True)
         elif logins.mode in {"embedded", "derived"}:
-            _make_login(connection, logins.app)
+            make_login(connection, logins.app)
         report = _report(connection, logins)
     _refresh_settings(logins)
     return report
@@ -98,17 +98,22 @@ def _create(connection: psycopg.Connection, role: str, options: sql.Composable) 
     raise SetupError(f"The role {role} could not be made: other sessions keep changing it.")
 
 
-def _make_login(
-    connection: psycopg.Connection, login: dsn.Login, *, new_password: bool = False
+def make_login(
+    connection: psycopg.Connection,
+    login: dsn.Login,
+    *,
+    new_password: bool = False,
+    inherits: bool = False,
 ) -> None:
-    """Make the runtime login; an existing one keeps its password unless a new one was drawn."""
+    """Make a login; an existing one keeps its password unless a new one was drawn."""
     user = login["USER"]
     # What travels, and what a server log may keep, is the verifier and not the password.
     verifier = connection.pgconn.encrypt_password(
         login["PASSWORD"].encode(), user.encode(), b"scram-sha-256"
     ).decode()
     password = sql.SQL("PASSWORD {}").format(sql.Literal(verifier))
-    made = _create(connection, user, sql.SQL("LOGIN NOINHERIT ") + password)
+    kind = sql.SQL("LOGIN INHERIT " if inherits else "LOGIN NOINHERIT ")
+    made = _create(connection, user, kind + password)
     if new_password and not made:
         connection.execute(sql.SQL("ALTER ROLE {} ").format(sql.Identifier(user)) + password)
     database = login["NAME"]

@@ -28,8 +28,23 @@ POLICIES: tuple[tuple[str, Any, str, str, str], ...] = (
     ("undo_s", 30, "s", "guess", "how long a resend can be taken back"),
     ("four_eyes_amount", 1000, "amount", "guess", "from here a resend needs a second person"),
     ("outbox_warn_s", 120, "s", "guess", "age of an unpublished message worth a warning"),
+    ("reconcile_interval_s", 120, "s", "seed", "how often running runs are asked about"),
+    (
+        "drift_interval_s",
+        3600,
+        "s",
+        "guess",
+        "how often n8n is asked whether it runs what is deployed",
+    ),
     ("finished_grace_s", 30, "s", "guess", "how long an ended engine waits for a run's own word"),
     ("engine_unknown_s", 3600, "s", "guess", "how long an engine may be unreachable"),
+    (
+        "completed_running_grace_s",
+        600,
+        "s",
+        "guess",
+        "how long an engine may run on after the run's own word of its end",
+    ),
     ("batch_lease_s", 600, "s", "guess", "how long a batch lives without an advance"),
     ("outbox_retry_horizon_s", 1800, "s", "guess", "how long a message is tried before a person"),
     ("dlq_retry_s", 300, "s", "guess", "wait before the schedule tries a dead letter again"),
@@ -44,6 +59,28 @@ POLICIES: tuple[tuple[str, Any, str, str, str], ...] = (
     ),
     ("hot_key_conflicts", 3, "", "seed", "losses of one record from which it is called hot"),
     ("hot_key_window_s", 86400, "s", "seed", "how far back losses of a record count"),
+    (
+        "refusals_per_minute",
+        60,
+        "",
+        "guess",
+        "refusals of one person that the audit keeps a minute",
+    ),
+    (
+        "login_attempts",
+        10,
+        "",
+        "guess",
+        "failed log-ins of a name or an address before it is locked",
+    ),
+    ("login_lockout_s", 900, "s", "guess", "how long a locked name or address waits"),
+    ("session_idle_s", 7200, "s", "guess", "how long a log-in lasts without a page being opened"),
+    ("session_absolute_s", 43200, "s", "guess", "how long a log-in lasts at most: a working day"),
+    ("bulk_items", 1000, "", "guess", "items that one set holds at most"),
+    ("bulk_canary", 5, "", "guess", "items of a set that go first, for a person to look at"),
+    ("bulk_refusals", 5, "", "guess", "refused items that stop a set"),
+    ("bulk_pause_s", 2, "s", "guess", "rest between two passes over the running sets"),
+    ("second_factor_for_sends", False, "", "operator", "whether a send needs a second factor"),
     ("demo", False, "", "operator", "whether this ledger shows the demonstration"),
 )
 
@@ -85,6 +122,16 @@ INSERT INTO public.providers (name, class, key_unlimited, settle_seconds) VALUES
 ON CONFLICT DO NOTHING
 """
 
+# What it looks at has its own proof of life, the tick's, at the interval its policy says. This one
+# only says that a look came to its end within a day.
+_CHECKS = """
+INSERT INTO public.checks (
+    name, query_name, interval_seconds, jitter_seconds, page_policy)
+VALUES ('reconciler', 'runs', 43200, 0, 'engine_unknown_s'),
+    ('drift', 'workflows', 43200, 0, NULL)
+ON CONFLICT DO NOTHING
+"""
+
 _EFFECTS = """
 INSERT INTO public.effects (name, workflow, provider, kind)
 VALUES ('(unknown)', '(sql)', '(unknown)', 'replace') ON CONFLICT DO NOTHING
@@ -117,4 +164,5 @@ def install(cursor: Any) -> None:
     )
     cursor.execute(_PROVIDERS)
     cursor.execute(_EFFECTS)
+    cursor.execute(_CHECKS)
     cursor.execute("SELECT ledger.extend_partitions()")

@@ -1,18 +1,25 @@
 """Who calls over HTTP: the token of a workflow, with scopes, or of a person, with their rights."""
 
 import hashlib
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hmac import compare_digest
 from typing import Any
+from uuid import uuid4
 
-from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.http import HttpRequest
 from ninja.security import HttpBearer
 
 from ledger.api.problems import ProblemError
-from ledger.catalog import Operation
+from ledger.catalog import EDITS_RIGHT, Operation
+from ledger.errors import LedgerError
 from ledger.operations._call import read_rows
+from ledger.operations.access import record_access
+from ledger.operations.policies import policy
+
+_LOG = logging.getLogger(__name__)
 
 FIND = (
     "SELECT sha256, workflow, user_name, scopes FROM public.api_keys"
@@ -90,12 +97,53 @@ def _has_scope(token: Token, operation: Operation) -> bool:
 
 def _person(token: Token, operation: Operation, given: Mapping[str, Any]) -> str:
     """Return the name of the person who decides, or refuse them."""
+    decision = given.get("decision")
+    right = str(operation.right_for(decision))
+    user = person_of(token, operation, right)
+    for needed in (right, *([EDITS_RIGHT] if given.get("payload") is not None else [])):
+        if not user.has_perm(needed):
+            raise missing_right(user.get_username(), needed, operation)
+    if operation.may_send(decision) and policy("second_factor_for_sends") is True:
+        raise missing_factor(user.get_username(), right, operation)
+    return user.get_username()
+
+
+def person_of(token: Token, operation: Operation, right: str) -> User:
+    """Return the person a token belongs to, or refuse a workflow's and a closed account's."""
     if token.user_name is None:
         raise ProblemError(403, "wrong_role", f"{operation.name} needs a token of a person")
-    right = operation.right_for(given.get("decision"))
-    user = get_user_model().objects.filter(username=token.user_name, is_active=True).first()
-    if user is None or not user.has_perm(str(right)):
-        raise ProblemError(
-            403, "missing_right", f'"{token.user_name}" lacks the right {right} for this decision'
+    user = User.objects.filter(username=token.user_name, is_active=True).first()
+    if user is None:
+        raise missing_right(token.user_name, right, operation)
+    return user
+
+
+def missing_right(name: str, right: str, operation: Operation, words: str = "") -> ProblemError:
+    """Record that a right is missing, and return what is answered."""
+    _record(name, "right_missing", right, operation)
+    hint = words or f'"{name}" lacks the right {right} for this'
+    return ProblemError(403, "missing_right", hint)
+
+
+def missing_factor(name: str, right: str, operation: Operation) -> ProblemError:
+    """Record that a second factor is missing, and return what is answered."""
+    _record(name, "second_factor_missing", right, operation)
+    return ProblemError(
+        403,
+        "second_factor",
+        "what may send needs a second factor here, and a token has none; decide at the console",
+    )
+
+
+def _record(name: str, event: str, right: str, operation: Operation) -> None:
+    """Record a refusal of a person; they stay refused where that cannot be recorded."""
+    try:
+        record_access(
+            attempt_id=uuid4(),
+            actor=name,
+            event=event,
+            right=right,
+            page=" ".join(operation.http or ()),
         )
-    return token.user_name
+    except LedgerError:
+        _LOG.exception("a refusal could not be recorded: %s", event)

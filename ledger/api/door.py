@@ -28,7 +28,7 @@ def serve(operation: Operation, request: HttpRequest, **path: str) -> HttpRespon
     """Answer one request for an operation."""
     token: Token = request.auth  # type: ignore[attr-defined]  # set by the authentication
     limits.count_call(token.digest)
-    accept = _accepted(request, operation)
+    accept = accepted(request, operation)
     known = members(operation.name)
     given, kept = _given(request, operation, known)
     overlay: dict[str, Any] = {**kept, **path, **claims(token, operation, given.members)}
@@ -55,8 +55,7 @@ def _given(
 ) -> tuple[Body, dict[str, str]]:
     """Return the body, and the raw bytes of one that cannot be stored but must not be refused."""
     if request.method == "GET":
-        asked = {name: value for name, value in request.GET.items() if name != ACCEPT}
-        return Body(encode(asked), asked, {}), {}
+        return in_address(request), {}
     most = limits.body_max()
     of_items = item_members(operation.name)
     if "raw_base64" not in known and "raw_base64" not in of_items:
@@ -71,7 +70,13 @@ def _given(
         return body.salvage(raw[:most], {*known, *CALLER}), kept
 
 
-def _accepted(request: HttpRequest, operation: Operation) -> frozenset[str]:
+def in_address(request: HttpRequest) -> Body:
+    """Return what stands in the query as if it were a body."""
+    asked = {name: value for name, value in request.GET.items() if name != ACCEPT}
+    return Body(encode(asked), asked, {})
+
+
+def accepted(request: HttpRequest, operation: Operation) -> frozenset[str]:
     """Return the outcomes the caller has a branch for."""
     listed = request.GET.get(ACCEPT)
     if listed is None:

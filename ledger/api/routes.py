@@ -1,14 +1,17 @@
-"""The routes of the HTTP door: one for each operation the catalogue gives a path."""
+"""The routes of the HTTP door: one for each operation with a path and for each verb of people."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from inspect import Parameter, Signature
 
 from django.http import HttpRequest, HttpResponse
 from ninja import NinjaAPI, Router
 
+from ledger.api import people
 from ledger.api.door import serve
-from ledger.api.schemas import describe, summary
+from ledger.api.people import PersonVerb
+from ledger.api.schemas import describe, describe_person, summary
 from ledger.catalog import OPERATIONS, Operation
 
 PARAMETER = re.compile(r"\{(\w+)\}")
@@ -24,13 +27,30 @@ def add_all(api: NinjaAPI) -> None:
         router.add_api_operation(
             _pattern(path),
             [method],
-            _view(operation, path),
+            _view(partial(serve, operation), operation.name, path),
             operation_id=operation.name,
             summary=summary(operation.name),
             openapi_extra=describe(operation),
         )
     for router in routers.values():
         api.add_router("", router)
+
+
+def add_for_people(api: NinjaAPI, verbs: Iterable[PersonVerb]) -> None:
+    """Add what people do that is no operation of the ledger; the floor above says what that is."""
+    router = Router()
+    for verb in verbs:
+        method, path = verb.operation.http or ("", "")
+        router.add_api_operation(
+            _pattern(path),
+            [method],
+            _view(partial(people.serve, verb), verb.operation.name, path),
+            operation_id=verb.operation.name,
+            summary=verb.says,
+            openapi_extra=describe_person(verb.operation, verb.takes),
+            tags=[path.split("/")[1]],
+        )
+    api.add_router("", router)
 
 
 def _pattern(path: str) -> str:
@@ -48,13 +68,13 @@ def _last_where_any_path_fits(operation: Operation) -> bool:
     return operation.http is not None and operation.http[1].endswith("}")
 
 
-def _view(operation: Operation, path: str) -> Callable[..., HttpResponse]:
+def _view(answer: Callable[..., HttpResponse], name: str, path: str) -> Callable[..., HttpResponse]:
     """Return the view of one operation, with the parameters of its path in its signature."""
 
     def view(request: HttpRequest, **path: str) -> HttpResponse:
-        return serve(operation, request, **path)
+        return answer(request, **path)
 
-    view.__name__ = operation.name
+    view.__name__ = name
     in_path = [
         Parameter(name, Parameter.KEYWORD_ONLY, annotation=str) for name in PARAMETER.findall(path)
     ]

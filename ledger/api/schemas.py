@@ -4,6 +4,7 @@ The request is the argument of the database function, the answer the dataclass o
 Nothing here is used to read a request.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -47,16 +48,40 @@ PROBLEM: dict[str, Any] = {
     },
 }
 
+TOLD: dict[str, Any] = {
+    "type": "object",
+    "description": "What came of what a person did, in the words of the console.",
+    "required": ["outcome", "title"],
+    "properties": {
+        "outcome": {"$ref": "#/components/schemas/Outcome"},
+        "title": {"type": "string"},
+        "sentence": {"type": "string"},
+        "next": {"type": "string", "description": "What to do now."},
+        "detail": {"type": "object"},
+    },
+}
+
 
 def describe(operation: Operation) -> dict[str, Any]:
     """Return what is said of one operation beside its path."""
     if operation.http is None:
         raise ValueError(f"{operation.name} is not reached over HTTP")
-    method, path = operation.http
-    schema = _request(operation, path)
+    answers = answer_type(operation.name).__name__
+    return _text(operation, _request(operation), answers, many=answers_many(operation.name))
+
+
+def describe_person(operation: Operation, taken: Mapping[str, str]) -> dict[str, Any]:
+    """Return the same of what a person does that is no operation of the ledger."""
+    return _text(operation, _schema(taken), "Told", many=False)
+
+
+def _text(
+    operation: Operation, schema: dict[str, Any], answers: str, *, many: bool
+) -> dict[str, Any]:
+    method, _path = operation.http or ("", "")
     text: dict[str, Any] = {
         "parameters": [_accept(operation)],
-        "responses": _responses(operation),
+        "responses": _responses(answers, many=many),
     }
     if method == "GET":
         text["parameters"] += [
@@ -75,21 +100,26 @@ def summary(operation: str) -> str:
     return said[0].upper() + said[1:]
 
 
-def _request(operation: Operation, path: str) -> dict[str, Any]:
+def _request(operation: Operation) -> dict[str, Any]:
     """Return the schema of a body."""
+    _method, path = operation.http or ("", "")
     own = {
         name: type_
         for name, type_ in members(operation.name).items()
         if name not in SET_BY_THE_DOOR and f"{{{name}}}" not in path
     }
-    properties = {name: _type(type_) for name, type_ in own.items()}
     if operation.n8n:
-        properties |= {name: TEXT for name in CALLER if name != "workflow"}
+        own |= {name: "text" for name in CALLER if name != "workflow"}
+    return _schema(own)
+
+
+def _schema(taken: Mapping[str, str]) -> dict[str, Any]:
+    """Return the schema of an object with these members."""
     return {
         "type": "object",
         "additionalProperties": False,
-        "required": [name for name, type_ in own.items() if type_.endswith("!")],
-        "properties": properties,
+        "required": [name for name, type_ in taken.items() if type_.endswith("!")],
+        "properties": {name: _type(type_) for name, type_ in taken.items()},
     }
 
 
@@ -115,10 +145,10 @@ def _accept(operation: Operation) -> dict[str, Any]:
     }
 
 
-def _responses(operation: Operation) -> dict[int | str, Any]:
+def _responses(answers: str, *, many: bool) -> dict[int | str, Any]:
     """Describe the answers: the row for an accepted or lost outcome, a problem for all else."""
-    schema: dict[str, Any] = _reference(answer_type(operation.name).__name__)
-    if answers_many(operation.name):
+    schema: dict[str, Any] = _reference(answers)
+    if many:
         schema = {"type": "array", "items": schema}
     row = {"application/json": {"schema": schema}}
     problem = {"application/problem+json": {"schema": _reference("Problem")}}
@@ -138,7 +168,7 @@ def components() -> dict[str, Any]:
     kinds = {answer_type(each.name) for each in OPERATIONS.values() if each.http}
     answers = {kind.__name__: _row(kind) for kind in sorted(kinds, key=lambda kind: kind.__name__)}
     outcome = {"type": "string", "enum": sorted(OUTCOMES)}
-    return {"Problem": PROBLEM, "Outcome": outcome, **answers}
+    return {"Problem": PROBLEM, "Outcome": outcome, "Told": TOLD, **answers}
 
 
 def _row(kind: type[Answer]) -> dict[str, Any]:

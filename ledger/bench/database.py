@@ -35,19 +35,25 @@ PAYLOAD = {"customer": "c-10483", "amount": 4000, "currency": "EUR", "note": "n"
 def database() -> Iterator[str]:
     """Make a migrated database with one registered effect, and drop it afterwards."""
     name = f"landed_bench_{uuid4().hex[:8]}"
-    with fresh(name):
-        connection = connections["default"]
-        real = connection.settings_dict["NAME"]
+    with fresh(name), using(name):
+        call_command("migrate", verbosity=0, interactive=False)
+        with owner(name) as session:
+            session.execute(REGISTER)
+        yield name
+
+
+@contextmanager
+def using(name: str) -> Iterator[None]:
+    """Let the models of this process be those of that database."""
+    connection = connections["default"]
+    before = connection.settings_dict["NAME"]
+    connection.close()
+    connection.settings_dict["NAME"] = name
+    try:
+        yield
+    finally:
         connection.close()
-        connection.settings_dict["NAME"] = name
-        try:
-            call_command("migrate", verbosity=0, interactive=False)
-            with owner(name) as session:
-                session.execute(REGISTER)
-            yield name
-        finally:
-            connection.close()
-            connection.settings_dict["NAME"] = real
+        connection.settings_dict["NAME"] = before
 
 
 @contextmanager
@@ -105,37 +111,50 @@ def call(session: psycopg.Connection, operation: str, argument: dict[str, Any]) 
 FILL: LiteralString = """
 INSERT INTO idem (idem_key, effect, event_key, status, outcome, job_id, workflow, payload_hash,
     done_at, last_possible_retry_at, retain_until)
-SELECT 'bench-charge:' || %(mark)s || n, 'bench-charge', %(mark)s || n,
+SELECT %(effect)s || ':' || %(mark)s || n, %(effect)s, %(mark)s || n,
     CASE %(state)s WHEN 'done' THEN 'done' ELSE 'pending' END,
     CASE %(state)s WHEN 'done' THEN 'success' END, %(mark)s || n, 'bench', md5(n::text),
     CASE %(state)s WHEN 'done' THEN now() END, now() + interval '1 day', now() + interval '60 days'
 FROM generate_series(1, %(rows)s) n;
 INSERT INTO jobs (id, idem_key, effect, workflow, provider, state, payload, payload_hash, event,
     provider_key, handle, run_after, ready_at, attempts, owner_token, owner_kind, owner_name,
-    claimed_at, lease_seconds, lease_expires_at, done_at)
-SELECT %(mark)s || n, 'bench-charge:' || %(mark)s || n, 'bench-charge', 'bench', 'bench-pay',
+    claimed_at, lease_seconds, lease_expires_at, marker_at, first_marked_at, send_no, done_at)
+SELECT %(mark)s || n, %(effect)s || ':' || %(mark)s || n, %(effect)s, 'bench', e.provider,
     %(state)s, jsonb_build_object('order', n, 'note', repeat('n', 120)), md5(n::text),
-    jsonb_build_object('id', n), 'bench-charge:' || %(mark)s || n || ':v1',
-    '<' || md5(n::text) || '@landed>', t.at,
+    jsonb_build_object('id', n), %(effect)s || ':' || %(mark)s || n || ':v1',
+    '<' || md5(%(mark)s || n) || '@landed>', t.at,
     CASE %(state)s WHEN 'queued' THEN t.at END, (%(state)s <> 'queued')::integer,
     CASE %(state)s WHEN 'claimed' THEN gen_random_uuid() END,
     CASE %(state)s WHEN 'claimed' THEN 'worker' END,
     CASE %(state)s WHEN 'claimed' THEN 'bench' END,
     CASE %(state)s WHEN 'claimed' THEN t.at END, 600,
     CASE %(state)s WHEN 'claimed' THEN t.at + interval '600 seconds' END,
+    CASE WHEN %(marked)s THEN t.at END, CASE WHEN %(marked)s THEN t.at END, %(marked)s::integer,
     CASE %(state)s WHEN 'done' THEN now() END
 FROM generate_series(1, %(rows)s) n
-CROSS JOIN LATERAL (SELECT now() + make_interval(secs => %(age)s + n * 1e-4)) t (at);
+CROSS JOIN LATERAL (SELECT now() + make_interval(secs => %(age)s + n * 1e-4)) t (at)
+JOIN effects e ON e.name = %(effect)s;
 """
 
 
 def fill(
-    session: psycopg.Connection, state: str, rows: int, *, mark: str = "fill-", age: float = 0
+    session: psycopg.Connection,
+    state: str,
+    rows: int,
+    *,
+    mark: str = "fill-",
+    age: float = 0,
+    effect: str = EFFECT,
+    marked: bool = False,
 ) -> None:
-    """Add jobs in one state; ``age`` moves their claim or their due time by that many seconds."""
+    """Add jobs in one state, their ids a mark and a number.
+
+    ``age`` moves their claim or their due time by that many seconds; ``marked`` ones may have been
+    sent.
+    """
     values = {"state": state, "rows": rows, "mark": mark, "age": age}
     with session.transaction():
-        psycopg.ClientCursor(session).execute(FILL, values)
+        psycopg.ClientCursor(session).execute(FILL, values | {"effect": effect, "marked": marked})
 
 
 def settle(session: psycopg.Connection) -> None:

@@ -1,4 +1,4 @@
-"""P8 and P9: the same work beside few rows and beside many."""
+"""P7 to P9: the same work beside few rows and beside many."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,6 +17,8 @@ LOOKS = 200
 CHUNK = 1000
 EXPIRED = -7200.0
 """Claims of two hours ago with a lease of ten minutes."""
+LIVE = 86400.0
+"""Claims of tomorrow: none runs out while many are filled in and measured."""
 STALE = "ALTER TABLE jobs SET (autovacuum_enabled = off); ANALYZE jobs"
 
 
@@ -108,13 +110,13 @@ def p8(rows: int, claimed: int, rounds: int, calls: int) -> list[Goal]:
     ]
 
 
-def _look(session: psycopg.Connection) -> Callable[[object], None]:
+def look(session: psycopg.Connection) -> Callable[[object], None]:
     """Return the sweep's look for claims that expired, of which there are none."""
 
-    def look(_item: object) -> None:
+    def once(_item: object) -> None:
         db.call(session, "take_expired_jobs", {"actor": "sweeper:bench"})
 
-    return look
+    return once
 
 
 def p9(rows: int, expired: int, rounds: int) -> list[Goal]:
@@ -123,11 +125,11 @@ def p9(rows: int, expired: int, rounds: int) -> list[Goal]:
         few, many = names
         for name, count in ((few, rows // 10), (many, rows)):
             with db.owner(name) as session:
-                db.fill(session, "claimed", count)
+                db.fill(session, "claimed", count, age=LIVE)
                 db.settle(session)
-        scan = _beside(names, rounds, _calls_of(_look, LOOKS))
+        scan = _beside(names, rounds, _calls_of(look, LOOKS))
         with db.app(many) as session:
-            middle = cost(session, _look(session), range(LOOKS)) / 1000
+            middle = cost(session, look(session), range(LOOKS)) / 1000
         with db.owner(many) as session:
             db.fill(session, "claimed", expired, mark="late-", age=EXPIRED)
         chunks, single, p99 = _take_over(many, expired)
@@ -163,7 +165,7 @@ def _take_over(name: str, expired: int) -> tuple[float, float, float]:
     """Return the CPU a job in chunks and one by one, and the p99 of heartbeats meanwhile in ms."""
     sweeper = {"actor": "sweeper:bench"}
     ones = min(200, expired // 10)
-    with db.app(name) as session, _heartbeats(name) as waits:
+    with db.app(name) as session, heartbeats(name) as waits:
         backend = Backend(session)
         start = backend.cpu_us()
         for _ in range(ones):
@@ -182,7 +184,7 @@ def _take_over(name: str, expired: int) -> tuple[float, float, float]:
 
 
 @contextmanager
-def _heartbeats(name: str) -> Iterator[list[float]]:
+def heartbeats(name: str) -> Iterator[list[float]]:
     """Keep a worker's heartbeats going, and gather how long each took in ms."""
     case = next(case for case in CASES if case.name == "heartbeat_job")
     waits: list[float] = []

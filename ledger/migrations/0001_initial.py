@@ -298,6 +298,16 @@ class Migration(migrations.Migration):
                         fields=["job_id"],
                         name="audit_events_by_job",
                     ),
+                    models.Index(
+                        condition=models.Q(("record_key__isnull", False)),
+                        fields=["target", "record_key", "at"],
+                        name="audit_events_by_record",
+                    ),
+                    models.Index(
+                        condition=models.Q(("actor_kind", "human")),
+                        fields=["actor", "at"],
+                        name="audit_events_by_person",
+                    ),
                 ],
                 "constraints": [
                     models.CheckConstraint(
@@ -452,6 +462,35 @@ class Migration(migrations.Migration):
                         condition=models.Q(("waiting_since__isnull", False)),
                         fields=["workflow", "waiting_since", "id"],
                         name="conflicts_waiting_by_workflow",
+                    ),
+                    models.Index(
+                        condition=models.Q(("waiting_since__isnull", False)),
+                        fields=["kind", "waiting_since", "id"],
+                        name="conflicts_waiting_by_kind",
+                    ),
+                    models.Index(
+                        condition=models.Q(
+                            ("record_key__isnull", False), ("waiting_since__isnull", False)
+                        ),
+                        fields=["record_key"],
+                        name="conflicts_waiting_by_record",
+                    ),
+                    models.Index(
+                        condition=models.Q(
+                            ("execution_id__isnull", False), ("waiting_since__isnull", False)
+                        ),
+                        fields=["execution_id"],
+                        name="conflicts_waiting_by_execution",
+                    ),
+                    django.contrib.postgres.indexes.GinIndex(
+                        django.contrib.postgres.indexes.OpClass("attempted", "jsonb_path_ops"),
+                        condition=models.Q(("waiting_since__isnull", False)),
+                        name="conflicts_waiting_attempted",
+                    ),
+                    django.contrib.postgres.indexes.GinIndex(
+                        django.contrib.postgres.indexes.OpClass("event", "jsonb_path_ops"),
+                        condition=models.Q(("waiting_since__isnull", False)),
+                        name="conflicts_waiting_event",
                     ),
                 ],
                 "constraints": [
@@ -624,6 +663,9 @@ class Migration(migrations.Migration):
                 ("resolved_by", models.TextField(null=True)),
                 ("resolved_at", models.DateTimeField(null=True)),
                 ("reason", models.TextField(null=True)),
+                ("proposed", ledger.models.base.SafeJSONField(null=True)),
+                ("proposed_by", models.TextField(null=True)),
+                ("proposed_at", models.DateTimeField(null=True)),
                 ("lock_version", models.BigIntegerField(db_default=1)),
                 ("waiting_since", models.DateTimeField(null=True)),
             ],
@@ -655,6 +697,11 @@ class Migration(migrations.Migration):
                         fields=["workflow_name", "waiting_since", "id"],
                         name="failed_jobs_waiting_by_flow",
                     ),
+                    django.contrib.postgres.indexes.GinIndex(
+                        django.contrib.postgres.indexes.OpClass("payload", "jsonb_path_ops"),
+                        condition=models.Q(("waiting_since__isnull", False)),
+                        name="failed_jobs_waiting_payload",
+                    ),
                 ],
                 "constraints": [
                     models.CheckConstraint(
@@ -678,6 +725,23 @@ class Migration(migrations.Migration):
                             _connector="OR",
                         ),
                         name="failed_jobs_wait_only_when_stopped",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("proposed__isnull", True),
+                                ("proposed_at", None),
+                                ("proposed_by", None),
+                            ),
+                            models.Q(
+                                ("proposed__isnull", False),
+                                ("proposed_at__isnull", False),
+                                ("proposed_by__isnull", False),
+                                ("state__in", ["open", "exhausted"]),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="failed_jobs_proposal_whole",
                     ),
                 ],
             },
@@ -935,6 +999,13 @@ class Migration(migrations.Migration):
                         condition=models.Q(("waiting_since__isnull", False)),
                         fields=["workflow", "waiting_since", "id"],
                         name="jobs_waiting_by_workflow",
+                    ),
+                    django.contrib.postgres.indexes.GinIndex(
+                        django.contrib.postgres.indexes.OpClass("payload", "jsonb_path_ops"),
+                        condition=models.Q(
+                            ("state", "review"), ("waiting_since__isnull", False), _connector="OR"
+                        ),
+                        name="jobs_asked_payload",
                     ),
                 ],
                 "constraints": [
@@ -1392,6 +1463,13 @@ class Migration(migrations.Migration):
                         name="runs_running",
                     ),
                     models.Index(
+                        condition=models.Q(
+                            ("ended_at__isnull", False), ("engine_confirmed_at", None)
+                        ),
+                        fields=["ended_at"],
+                        name="runs_unconfirmed",
+                    ),
+                    models.Index(
                         condition=models.Q(("waiting_since__isnull", False)),
                         fields=["waiting_since", "id"],
                         name="runs_waiting",
@@ -1828,6 +1906,49 @@ class Migration(migrations.Migration):
                         ),
                         name="batch_curves_threshold_below_knee",
                     )
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="WorkflowDeploy",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "workflow",
+                    models.ForeignKey(
+                        db_column="workflow",
+                        on_delete=django.db.models.deletion.DO_NOTHING,
+                        related_name="+",
+                        to="ledger.workflow",
+                    ),
+                ),
+                ("version", models.TextField()),
+                ("export_sha256", models.TextField()),
+                ("deployed_by", models.TextField()),
+                (
+                    "at",
+                    models.DateTimeField(db_default=django.db.models.functions.datetime.Now()),
+                ),
+                ("check_report", ledger.models.base.SafeJSONField()),
+                ("anchor_statement", ledger.models.base.SafeJSONField()),
+            ],
+            options={
+                "db_table": "workflow_deploys",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("workflow", "version"), name="workflow_deploys_version_once"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("anchor_statement__kind__in", ["carry", "seed", "empty"])
+                        ),
+                        name="workflow_deploys_anchor_stated",
+                    ),
                 ],
             },
         ),

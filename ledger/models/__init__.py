@@ -20,6 +20,7 @@ from ledger.models.rules import Rule
 from ledger.models.runs import Run
 from ledger.models.sweep_locks import Liveness, SweepLock
 from ledger.models.targets import AllowedTransition, FieldOwnership, RecordHistory, Target
+from ledger.models.workflow_deploys import WorkflowDeploy
 from ledger.models.workflows import Workflow
 
 __all__ = [
@@ -55,4 +56,5 @@ __all__ = [
     "SweepLock",
     "Target",
     "Workflow",
+    "WorkflowDeploy",
 ]

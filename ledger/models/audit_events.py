@@ -66,6 +66,16 @@ class AuditEvent(GuardedModel):
                 condition=models.Q(job_id__isnull=False),
                 name="audit_events_by_job",
             ),
+            models.Index(
+                fields=["target", "record_key", "at"],
+                condition=models.Q(record_key__isnull=False),
+                name="audit_events_by_record",
+            ),
+            models.Index(
+                fields=["actor", "at"],
+                condition=models.Q(actor_kind="human"),
+                name="audit_events_by_person",
+            ),
         ]
 
     def __str__(self) -> str:

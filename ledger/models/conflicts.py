@@ -1,5 +1,6 @@
 """What a person decides: a lost write, an uncertain send, an item nobody may guess about."""
 
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -124,6 +125,32 @@ class Conflict(GuardedModel):
                 fields=["workflow", "waiting_since", "id"],
                 condition=Q(waiting_since__isnull=False),
                 name="conflicts_waiting_by_workflow",
+            ),
+            models.Index(
+                fields=["kind", "waiting_since", "id"],
+                condition=Q(waiting_since__isnull=False),
+                name="conflicts_waiting_by_kind",
+            ),
+            # What the queue is searched by; only what waits is in these.
+            models.Index(
+                fields=["record_key"],
+                condition=Q(waiting_since__isnull=False, record_key__isnull=False),
+                name="conflicts_waiting_by_record",
+            ),
+            models.Index(
+                fields=["execution_id"],
+                condition=Q(waiting_since__isnull=False, execution_id__isnull=False),
+                name="conflicts_waiting_by_execution",
+            ),
+            GinIndex(
+                OpClass("attempted", "jsonb_path_ops"),
+                condition=Q(waiting_since__isnull=False),
+                name="conflicts_waiting_attempted",
+            ),
+            GinIndex(
+                OpClass("event", "jsonb_path_ops"),
+                condition=Q(waiting_since__isnull=False),
+                name="conflicts_waiting_event",
             ),
         ]
 

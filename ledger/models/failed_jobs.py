@@ -1,7 +1,7 @@
 """Dead letters: work that gave up, with its error, until a person or the schedule ends it."""
 
 from django.contrib.postgres.fields import ArrayField
-from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -39,6 +39,10 @@ class FailedJob(GuardedModel):
     resolved_by = models.TextField(null=True)
     resolved_at = models.DateTimeField(null=True)
     reason = models.TextField(null=True)
+    # A resend with changed content that waits for a second person, as it was asked for.
+    proposed = SafeJSONField(null=True)
+    proposed_by = models.TextField(null=True)
+    proposed_at = models.DateTimeField(null=True)
     lock_version = models.BigIntegerField(db_default=1)
     waiting_since = models.DateTimeField(null=True)
 
@@ -54,6 +58,16 @@ class FailedJob(GuardedModel):
             models.CheckConstraint(
                 condition=Q(waiting_since=None) | Q(state__in=["open", "exhausted"]),
                 name="failed_jobs_wait_only_when_stopped",
+            ),
+            models.CheckConstraint(
+                condition=Q(proposed__isnull=True, proposed_by=None, proposed_at=None)
+                | Q(
+                    proposed__isnull=False,
+                    proposed_by__isnull=False,
+                    proposed_at__isnull=False,
+                    state__in=["open", "exhausted"],
+                ),
+                name="failed_jobs_proposal_whole",
             ),
         ]
         indexes = [
@@ -81,6 +95,11 @@ class FailedJob(GuardedModel):
                 fields=["workflow_name", "waiting_since", "id"],
                 condition=Q(waiting_since__isnull=False),
                 name="failed_jobs_waiting_by_flow",
+            ),
+            GinIndex(
+                OpClass("payload", "jsonb_path_ops"),
+                condition=Q(waiting_since__isnull=False),
+                name="failed_jobs_waiting_payload",
             ),
         ]
 

@@ -1,5 +1,6 @@
 """Guarded work: the record of every effect and the queue it is worked from."""
 
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -155,6 +156,11 @@ class Job(GuardedModel):
                 fields=["workflow", "waiting_since", "id"],
                 condition=Q(waiting_since__isnull=False),
                 name="jobs_waiting_by_workflow",
+            ),
+            GinIndex(
+                OpClass("payload", "jsonb_path_ops"),
+                condition=Q(state="review") | Q(waiting_since__isnull=False),
+                name="jobs_asked_payload",
             ),
         ]
 

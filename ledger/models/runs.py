@@ -85,6 +85,11 @@ class Run(GuardedModel):
                 fields=["last_checked_at"], condition=Q(status="running"), name="runs_running"
             ),
             models.Index(
+                fields=["ended_at"],
+                condition=Q(ended_at__isnull=False, engine_confirmed_at=None),
+                name="runs_unconfirmed",
+            ),
+            models.Index(
                 fields=["waiting_since", "id"],
                 condition=Q(waiting_since__isnull=False),
                 name="runs_waiting",

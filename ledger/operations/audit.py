@@ -30,6 +30,6 @@ class AuditProblem(Answer):
     detail: Detail
 
 
-def verify_audit(*, actor: str) -> list[AuditProblem]:
+def verify_audit(*, actor: str, newest: int | None = None) -> list[AuditProblem]:
     """Every audit row and every seal, recomputed; one row per broken one, or empty."""
-    return call_many("verify_audit", {"actor": actor}, AuditProblem)
+    return call_many("verify_audit", {"actor": actor, "newest": newest}, AuditProblem)

@@ -42,6 +42,8 @@ def decide_conflict(
     statement: str | None = None,
     event: dict[str, Any] | None = None,
     risk_acknowledged: bool | None = None,
+    payload: Any = None,
+    payload_text: str | None = None,
 ) -> Decision:
     """A person ends a conflict, with a reason and under their name."""
     argument = {
@@ -56,6 +58,8 @@ def decide_conflict(
         "statement": statement,
         "event": event,
         "risk_acknowledged": risk_acknowledged,
+        "payload": payload,
+        "payload_text": payload_text,
     }
     return call("decide_conflict", argument, Decision)
 

@@ -88,6 +88,9 @@ def decide_failed_job(
     lock_version: int,
     decision: str,
     reason: str | None = None,
+    payload: Any = None,
+    payload_text: str | None = None,
+    event: dict[str, Any] | None = None,
 ) -> DecidedFailedJob:
     """A person ends a dead letter: try again, abandon, or acknowledge that it was seen."""
     argument = {
@@ -96,5 +99,8 @@ def decide_failed_job(
         "lock_version": lock_version,
         "decision": decision,
         "reason": reason,
+        "payload": payload,
+        "payload_text": payload_text,
+        "event": event,
     }
     return call("decide_failed_job", argument, DecidedFailedJob)

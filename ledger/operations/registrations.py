@@ -211,6 +211,9 @@ def apply_deploy(
     editor_url: str | None = None,
     sends_dominated: bool | None = None,
     max_runtime_seconds: int | None = None,
+    export_sha256: str | None = None,
+    check_report: dict[str, Any] | None = None,
+    anchor: dict[str, Any] | None = None,
 ) -> Deployed:
     """Register a workflow version together with the fields it may write: one act."""
     argument = {
@@ -226,6 +229,9 @@ def apply_deploy(
         "editor_url": editor_url,
         "sends_dominated": sends_dominated,
         "max_runtime_seconds": max_runtime_seconds,
+        "export_sha256": export_sha256,
+        "check_report": check_report,
+        "anchor": anchor,
     }
     return call("apply_deploy", argument, Deployed)
 

@@ -42,9 +42,10 @@ def issue_token(
     user_name: str | None = None,
     scopes: list[str] | None = None,
     note: str | None = None,
+    token: str | None = None,
 ) -> IssuedToken:
-    """Draw a secret, register its hash and return both answers."""
-    token = secrets.token_urlsafe(TOKEN_BYTES)
+    """Draw a secret, or take one that was drawn before, and register its hash; return both."""
+    token = token or secrets.token_urlsafe(TOKEN_BYTES)
     answer = create_token(
         actor=actor,
         sha256=hashlib.sha256(token.encode()).hexdigest(),

@@ -50,6 +50,9 @@ CREATE INDEX audit_events_retried ON public.audit_events (op, outcome, at) WHERE
 CREATE INDEX audit_events_by_conflict ON public.audit_events (conflict_id)
     WHERE conflict_id IS NOT NULL;
 CREATE INDEX audit_events_by_job ON public.audit_events (job_id) WHERE job_id IS NOT NULL;
+CREATE INDEX audit_events_by_record ON public.audit_events (target, record_key, at)
+    WHERE record_key IS NOT NULL;
+CREATE INDEX audit_events_by_person ON public.audit_events (actor, at) WHERE actor_kind = 'human';
 CREATE INDEX audit_events_by_tx ON public.audit_events USING brin (tx);
 CREATE TABLE public.audit_events_other PARTITION OF public.audit_events DEFAULT;
 

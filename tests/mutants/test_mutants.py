@@ -32,7 +32,6 @@ EXEMPT = {
         "fail_run",
         "post_failed_jobs",
         "seal_audit",
-        "verify_audit",
     },
     "audit": READING | {"heartbeat_job", "seal_audit"},  # successes that leave no row
     "caller": {name for name, each in OPERATIONS.items() if not each.n8n},

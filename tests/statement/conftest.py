@@ -11,10 +11,11 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from tests.support import pgbouncer
+from tests.support import crm, pgbouncer
 from tests.support.database import Connect, Logins
 from tests.support.doors import DOORS, Door, open_door
-from tests.support.factories import Shop
+from tests.support.factories import SHOP, Shop
+from tests.support.http import Http, open_billing
 from tests.support.lost import World
 from tests.support.races import WAYS
 from tests.support.records import Office, open_office
@@ -73,6 +74,26 @@ def sql_office(sql_door: Door, owner_sql: psycopg.Connection) -> Iterator[Office
     """Give the shop with its customers, reached through the SQL door alone."""
     with open_office(sql_door, owner_sql) as opened:
         yield opened
+
+
+@pytest.fixture
+def crm_shop(shop: Shop) -> Iterator[Shop]:
+    """Give the shop with customers that have orders, reached through one door after the other."""
+    with crm.tables(shop.owner, SHOP):
+        yield shop
+
+
+@pytest.fixture
+def sql_crm(sql_shop: Shop) -> Iterator[Shop]:
+    """Give the shop with customers that have orders, reached through the SQL door alone."""
+    with crm.tables(sql_shop.owner, SHOP):
+        yield sql_shop
+
+
+@pytest.fixture
+def billing(transactional_db: None, owner_sql: psycopg.Connection) -> Http:
+    """Give a caller over HTTP with a token of the workflow `billing`."""
+    return open_billing(owner_sql)
 
 
 @pytest.fixture(params=WAYS)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.conflicts import decide_open
 from tests.support.factories import (
     BLIND,
     FORCED,
@@ -62,17 +63,7 @@ def test_a_job_offered_again_calls_again(woken: Shop) -> None:
 def test_a_persons_resend_calls_at_the_end_of_the_undo_window(woken: Shop) -> None:
     """Not before it can no longer be taken back."""
     job = in_review(woken, BLIND)
-    (conflict,) = woken.rows("conflicts")
-    done = woken.run(
-        "decide_conflict",
-        conflict_id=conflict["id"],
-        lock_version=conflict["lock_version"],
-        actor="ann",
-        reason="not there",
-        decision="resend",
-        risk_acknowledged=True,
-    )
-    assert done.outcome == "won"
+    decide_open(woken, "resend", risk_acknowledged=True)
     (call,) = calls(woken)
     assert call["next_attempt_at"] == woken.job(job)["run_after"]
 

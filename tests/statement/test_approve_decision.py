@@ -2,9 +2,10 @@
 
 import pytest
 
+from tests.support.conflicts import stale_sensitive, stale_version
 from tests.support.factories import BLIND, OTHER, in_review
 from tests.support.races import race
-from tests.support.records import ANNA, BERT, Office, stale_sensitive, stale_version
+from tests.support.records import ANNA, BERT, Office
 
 CLARA = "clara"
 

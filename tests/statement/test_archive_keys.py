@@ -1,29 +1,23 @@
 """archive_keys: a key past its life moves with its answer, and is never claimed a second time."""
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from tests.support.conflicts import decide_open, stale_version
 from tests.support.factories import (
-    BLIND,
     Shop,
     buried,
     claimed,
     completed,
     enqueued,
-    expire,
     in_review,
     order,
     respecify,
 )
 from tests.support.letters import of_an_event
-from tests.support.races import race, race_rounds
-from tests.support.records import Office, stale_version
+from tests.support.records import Office
 from tests.support.retention import archived, grow_old
-
-ROUNDS = 50
-REPLAYERS = 9
 
 
 def _archive(shop: Shop, **more: Any) -> Any:
@@ -166,79 +160,8 @@ def test_it_goes_once_the_question_is_decided(sql_shop: Shop) -> None:
     shop = sql_shop
     _asked(shop)
     grow_old(shop)
-    (conflict,) = shop.rows("conflicts")
-    shop.run(
-        "decide_conflict",
-        conflict_id=conflict["id"],
-        lock_version=conflict["lock_version"],
-        decision="keep",
-        reason="the first was right",
-    )
+    decide_open(shop, "keep")
     assert _archive(shop).n == 1
-
-
-def test_every_attempt_lengthens_a_keys_life(sql_shop: Shop) -> None:
-    """Counted from the last possible retry, never from the first attempt."""
-    shop = sql_shop
-    job = in_review(shop, BLIND)
-    grow_old(shop, 400)
-    (conflict,) = shop.rows("conflicts")
-    shop.run(
-        "decide_conflict",
-        conflict_id=conflict["id"],
-        lock_version=conflict["lock_version"],
-        decision="resend",
-        reason="again",
-        risk_acknowledged=True,
-    )
-    key = shop.row("idem", job.idem_key)
-    (now,) = shop.owner.execute("SELECT clock_timestamp()").fetchone() or ()
-    assert (key["last_possible_retry_at"] - now).days >= 2
-    assert (key["retain_until"] - now).days >= 30
-
-
-@pytest.mark.parametrize("operation", ["claim_job", "claim_next_job", "claim_next_jobs"])
-def test_every_claim_lengthens_a_keys_life(sql_shop: Shop, operation: str) -> None:
-    """A queue that stood still for a year has keys past their life."""
-    shop = sql_shop
-    enqueued(shop)
-    grow_old(shop, 400)
-    argument = order() if operation == "claim_job" else {}
-    assert shop.run(operation, **argument).outcome == "won"
-    (key,) = shop.rows("idem")
-    (now,) = shop.owner.execute("SELECT clock_timestamp()").fetchone() or ()
-    assert (key["last_possible_retry_at"] - now).days >= 2
-    assert (key["retain_until"] - now).days >= 30
-
-
-@pytest.mark.parametrize(("retry", "replay", "days"), [(2, 30, 40), (30, 2, 40)])
-def test_a_key_lives_for_the_longer_horizon_and_a_margin(
-    sql_shop: Shop, retry: int, replay: int, days: int
-) -> None:
-    """Counted from the last moment somebody may still try."""
-    shop = sql_shop
-    shop.owner.execute(
-        "UPDATE providers SET retry_horizon = make_interval(days => %s),"
-        " replay_horizon = make_interval(days => %s), retention_margin = interval '10 days'",
-        [retry, replay],
-    )
-    claimed(shop)
-    (key,) = shop.rows("idem")
-    life = key["retain_until"] - key["last_possible_retry_at"]
-    assert timedelta(days=days) <= life < timedelta(days=days, hours=2)
-
-
-def test_an_attempt_never_shortens_a_keys_life(sql_shop: Shop) -> None:
-    """Also where the provider's horizons were shortened since."""
-    shop = sql_shop
-    job = claimed(shop)
-    shop.owner.execute("UPDATE idem SET retain_until = retain_until + interval '900 days'")
-    before = shop.row("idem", job.idem_key)["retain_until"]
-    expire(shop, job)
-    grow_older = "UPDATE idem SET last_possible_retry_at = last_possible_retry_at - interval '9 d'"
-    shop.owner.execute(grow_older)
-    assert shop.claim().outcome == "won"
-    assert shop.row("idem", job.idem_key)["retain_until"] == before
 
 
 def test_an_unfinished_job_holds_a_key_that_is_called_done(sql_shop: Shop) -> None:
@@ -259,69 +182,6 @@ def test_a_write_that_may_still_come_keeps_its_key(sql_office: Office) -> None:
     grow_old(sql_office, 400)
     _archive(sql_office)
     assert [row["status"] for row in sql_office.rows("idem")] == ["pending"]
-
-
-# -- races ---------------------------------------------------------------------------------------
-
-
-def test_the_archiver_against_racing_replays(racing_shop: Shop) -> None:
-    """450 replays while keys move: no second winner, 450 stored answers."""
-    shop = racing_shop
-
-    def make(round_: int) -> None:
-        completed(shop, event=round_)
-        grow_old(shop)
-
-    def replay(round_: int) -> Any:
-        answer = shop.run("claim_job", **order(event=round_))
-        return (answer.outcome, answer.result and answer.result["ok"])
-
-    def archive(_round: int) -> Any:
-        return shop.run("archive_keys").outcome
-
-    rounds = race_rounds(ROUNDS, archive, *[replay] * REPLAYERS, between=make)
-    answers = [answer for _, *replays in rounds for answer in replays]
-    assert answers == [("replay", 1)] * ROUNDS * REPLAYERS
-    while shop.run("archive_keys").outcome == "won":
-        pass
-    assert (len(shop.rows("idem_archive")), shop.rows("idem")) == (ROUNDS, [])
-    assert len(shop.rows("jobs")) == ROUNDS
-
-
-def test_two_archivers_move_each_key_once(racing_shop: Shop) -> None:
-    """None waits for the other."""
-    shop = racing_shop
-    for n in range(20):
-        completed(shop, event=n)
-    grow_old(shop)
-
-    def archive() -> int:
-        return int(shop.run("archive_keys", limit=15).n)
-
-    assert sum(race(archive, archive, archive)) <= 20
-    while shop.run("archive_keys").n:
-        pass
-    assert (len(shop.rows("idem_archive")), shop.rows("idem")) == (20, [])
-
-
-def test_a_question_that_comes_while_keys_are_picked_holds_its_key(racing_shop: Shop) -> None:
-    """The archiver saw none when it chose the key; it looks again once the key is locked."""
-    shop = racing_shop
-
-    def make(round_: int) -> None:
-        for n in range(25):
-            completed(shop, event=f"{round_}-{n}")
-        grow_old(shop)
-
-    def ask(round_: int) -> None:
-        for n in range(24, -1, -1):
-            shop.run("claim_job", **order(event=f"{round_}-{n}") | {"payload": {"amount": 41}})
-
-    race_rounds(4, lambda _round: shop.run("archive_keys"), ask, between=make)
-    asked = {row["key"]: row["at"] for row in shop.rows("audit_events", outcome="payload_mismatch")}
-    moved = shop.rows("audit_events", op="archive_keys")
-    assert len(asked) == 100
-    assert [row["key"] for row in moved if asked[row["key"]] < row["at"]] == []
 
 
 def test_an_archived_key_asked_again_with_another_payload_goes_to_a_person(shop: Shop) -> None:

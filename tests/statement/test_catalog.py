@@ -44,6 +44,21 @@ def test_every_function_is_the_owners_and_pins_its_search_path(
         assert language == "plpgsql", name
 
 
+def test_no_statement_is_compiled_because_a_path_is_forbidden(
+    owner_sql: psycopg.Connection,
+) -> None:
+    """Until PostgreSQL 18 a forbidden path costs so much that each call would compile its plan.
+
+    Half a second of it, where the statement itself takes less than a millisecond.
+    """
+    forbidding = owner_sql.execute(
+        "SELECT proname, 'jit=off' = ANY (proconfig) FROM pg_proc"  # noqa: S608 - ours
+        f" WHERE {SCHEMA} AND array_to_string(proconfig, ' ') LIKE '%enable\\_%=off%'"
+    ).fetchall()
+    assert len(forbidding) >= 3
+    assert [name for name, spared in forbidding if not spared] == []
+
+
 def test_what_others_may_call_runs_with_the_owners_rights(owner_sql: psycopg.Connection) -> None:
     """Every operation and every reader; what is inside runs with those of its caller."""
     found = owner_sql.execute(

@@ -14,6 +14,7 @@ from tests.support.factories import (
     claimed,
     completed,
     in_review,
+    insert,
     make_effect,
     order,
 )
@@ -34,6 +35,10 @@ NOTHING = ["idem", "jobs", "payload_bodies"]
         {"id": "null"},
         {"id": "Undefined"},
         {"id": "\u00a0\u3000\ufeff\u200b"},
+        {"id": False},
+        {"id": {}},
+        {"id": []},
+        {"id": "={{ $json.order }}"},
     ],
 )
 def test_an_item_without_a_key_is_parked_once_with_all_it_carried(
@@ -82,6 +87,25 @@ def test_the_executions_own_id_is_no_key(shop: Shop) -> None:
     """It is new at every retry, so it would send again."""
     refused = shop.claim(event="77", execution_id="77")
     assert (refused.outcome, refused.detail["path"]) == ("key_is_run_identity", "event.id")
+    assert [shop.rows(table) for table in [*NOTHING, "conflicts"]] == [[], [], [], []]
+
+
+@pytest.mark.parametrize("operation", ["claim_job", "enqueue_job"])
+def test_a_write_to_this_database_is_no_job(shop: Shop, operation: str) -> None:
+    """It would wait for a worker that cannot exist."""
+    insert(shop.owner, "effects", name="renew", workflow=SHOP, provider="(database)")
+    insert(
+        shop.owner,
+        "key_specs",
+        effect="renew",
+        version=1,
+        mode="event_id",
+        fields=["id"],
+        canon=["raw"],
+    )
+    refused = shop.call(operation, effect="renew", event={"id": "1"}, payload=PAYLOAD)
+    assert (refused.outcome, refused.detail["path"]) == ("invalid", "effect")
+    assert "call write_fields" in refused.detail["hint"]
     assert [shop.rows(table) for table in [*NOTHING, "conflicts"]] == [[], [], [], []]
 
 

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from ledger.models.conflicts import KINDS
-from tests.support.records import ANNA, MAKE, Office, kind_of
+from tests.support.conflicts import MAKE, kind_of
+from tests.support.records import ANNA, Office
 
 DECISIONS = ("apply", "merge", "keep", "resend", "abandon", "landed", "not_landed", "accept_new")
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.conflicts import MAKE, stale_version, unknown_send
 from tests.support.factories import (
     FORCED,
     OTHER,
@@ -13,14 +14,7 @@ from tests.support.factories import (
     swept,
 )
 from tests.support.races import race
-from tests.support.records import (
-    ANNA,
-    BERT,
-    MAKE,
-    Office,
-    stale_version,
-    unknown_send,
-)
+from tests.support.records import ANNA, BERT, Office
 
 # -- what a decision needs -----------------------------------------------------------------------
 

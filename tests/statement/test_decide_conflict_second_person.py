@@ -4,19 +4,13 @@ from typing import Any
 
 import pytest
 
+from tests.support.conflicts import payload_mismatch_of_write, posted, stale_sensitive
 from tests.support.factories import (
     BLIND,
     OTHER,
     in_review,
 )
-from tests.support.records import (
-    ANNA,
-    BERT,
-    Office,
-    payload_mismatch_of_write,
-    posted,
-    stale_sensitive,
-)
+from tests.support.records import ANNA, BERT, Office
 
 
 def amount(office: Office, value: Any) -> int:

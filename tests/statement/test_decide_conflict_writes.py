@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.conflicts import MAKE, posted
 from tests.support.factories import FORCED, OTHER, SHOP, make_effect
-from tests.support.records import ANNA, MAKE, Office, posted
+from tests.support.records import ANNA, Office
 
 EVENT = {"event": {"id": "typed"}}
 

@@ -1,4 +1,4 @@
-"""decide_job: the guard knows the decision table itself, so no caller's mistake sends again."""
+"""decide_job: what each decision does to job, key and question, once and for its holder only."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -10,157 +10,19 @@ from tests.support.factories import (
     BLIND,
     FORCED,
     HANDLE,
-    Held,
     Shop,
-    age,
     claimed,
     decide,
     expire,
     look_up,
-    make_effect,
     marked,
-    overtake,
-    settle,
+    spend,
     sweep,
     swept,
 )
 from tests.support.races import race, race_rounds
 
 SOON = {"look_again_at": datetime.now(UTC) + timedelta(hours=12)}
-
-# -- the table -----------------------------------------------------------------------------------
-
-
-def _exhaust(shop: Shop, taken: Any) -> None:
-    shop.owner.execute("UPDATE jobs SET attempts = 3 WHERE id = %s", [taken.job_id])
-
-
-def _forget(shop: Shop, taken: Any) -> None:
-    age(shop, taken.job_id, "first_marked_at", 86_400)
-
-
-def _absent(shop: Shop, taken: Any) -> None:
-    look_up(shop, taken, "lookup_absent")
-
-
-def _found(shop: Shop, taken: Any) -> None:
-    look_up(shop, taken, "lookup_found", provider_ref="ref-1")
-
-
-def _errors(shop: Shop, taken: Any) -> None:
-    for _ in range(10):
-        look_up(shop, taken, "lookup_error")
-
-
-def _replayed(shop: Shop, taken: Any) -> None:
-    look_up(shop, taken, "error_replayed")
-
-
-def _overtaken(shop: Shop, taken: Any) -> None:
-    overtake(shop, taken.job_id)
-
-
-UNSAFE, NONE, SAFE = "a_second_send_is_possible", "no_positive_evidence", "safe_to_requeue"
-WINDOW, LOOK = "settle_window_open", "no_look_up_after_the_settle_window"
-LANDED, REPLAYED = "evidence_says_done", "error_was_replayed"
-SPENT, IDLE = "no_attempt_left_for_a_marked_job", "nothing_to_wait_for"
-LATER = "superseded_by_a_later_job"
-OK = None
-
-TABLE: list[tuple[str, str, Any, list[Any], dict[str, str | None]]] = [
-    # what, effect, claimed or marked, what happened since, decision -> why not
-    ("blind", BLIND, marked, [], {"done": NONE, "requeue": UNSAFE, "review": OK}),
-    ("blind, found", BLIND, marked, [_found], {"done": OK, "requeue": LANDED, "review": LANDED}),
-    ("blind, unmarked", BLIND, claimed, [], {"requeue": UNSAFE, "review": OK, "wait": IDLE}),
-    ("handle", HANDLE, marked, [], {"done": NONE, "requeue": UNSAFE, "review": WINDOW, "wait": OK}),
-    ("handle, absent in the window", HANDLE, marked, [_absent], {"review": WINDOW, "done": NONE}),
-    ("handle, absent before its end", HANDLE, marked, [_absent, settle], {"review": LOOK}),
-    ("handle, settled, not looked", HANDLE, marked, [settle], {"review": LOOK, "requeue": UNSAFE}),
-    (
-        "handle, absent after the window",
-        HANDLE,
-        marked,
-        [settle, _absent],
-        {"done": NONE, "requeue": UNSAFE, "review": OK},
-    ),
-    ("handle, no answer", HANDLE, marked, [_errors], {"review": OK, "requeue": UNSAFE}),
-    ("handle, found", HANDLE, marked, [_found], {"done": OK, "review": LANDED, "wait": LANDED}),
-    ("handle, unmarked", HANDLE, claimed, [], {"requeue": UNSAFE, "review": OK, "wait": IDLE}),
-    ("forced", FORCED, marked, [], {"done": NONE, "review": SAFE, "wait": OK, "requeue": OK}),
-    ("forced, found", FORCED, marked, [_found], {"requeue": LANDED, "review": LANDED, "done": OK}),
-    ("forced, replayed error", FORCED, marked, [_replayed], {"requeue": REPLAYED, "review": OK}),
-    ("forced, last attempt", FORCED, marked, [_exhaust], {"requeue": SPENT, "review": OK}),
-    ("forced, forgotten", FORCED, marked, [_forget], {"requeue": UNSAFE, "review": OK}),
-    ("forced, unmarked", FORCED, claimed, [], {"review": SAFE, "wait": IDLE, "requeue": OK}),
-    ("forced, unmarked, spent", FORCED, claimed, [_exhaust], {"review": SAFE, "requeue": OK}),
-    ("forced, overtaken", FORCED, marked, [_overtaken], {"requeue": LATER, "review": OK}),
-    ("forced, overtaken, found", FORCED, marked, [_overtaken, _found], {"review": LANDED}),
-    (
-        "forced, unmarked, overtaken",
-        FORCED,
-        claimed,
-        [_overtaken],
-        {"requeue": LATER, "wait": IDLE, "review": OK},
-    ),
-    ("handle, overtaken", HANDLE, marked, [_overtaken], {"requeue": UNSAFE, "review": WINDOW}),
-]
-
-
-@pytest.mark.parametrize(
-    ("effect", "make", "since", "verdicts"), [row[1:] for row in TABLE], ids=[r[0] for r in TABLE]
-)
-def test_the_guard_holds_the_decision_table(
-    sql_shop: Shop, effect: str, make: Any, since: list[Any], verdicts: dict[str, str | None]
-) -> None:
-    """Called directly in SQL: a refusal names its reason and changes nothing."""
-    shop, taken = sql_shop, swept(sql_shop, make(sql_shop, effect))
-    for happen in since:
-        happen(shop, taken)
-    before = shop.job(taken.job_id)
-    for decision, why in verdicts.items():
-        more = SOON if decision == "wait" else {}
-        answer = decide(shop, taken, decision, **more)
-        if why is None:
-            assert answer.outcome == "won", (decision, answer)
-            return
-        assert (answer.outcome, answer.detail["why"]) == ("rule_failed", why), decision
-        assert shop.job(taken.job_id) == before
-
-
-def test_a_forgotten_key_with_a_reference_must_be_looked_up(sql_shop: Shop) -> None:
-    """Past its lifetime a forced-unique job goes the way of those with a handle."""
-    shop = sql_shop
-    make_effect(shop.owner, "capture", provider={"lookup_by_reference": True})
-    taken = swept(shop, marked(shop, "capture"))
-    _forget(shop, taken)
-    assert decide(shop, taken, "review").detail["why"] == WINDOW
-    settle(shop, taken)
-    assert decide(shop, taken, "requeue").detail["why"] == UNSAFE
-    _absent(shop, taken)
-    assert decide(shop, taken, "review").state == "review"
-
-
-def test_a_review_says_what_overtook_it(shop: Shop) -> None:
-    """And sending it again needs a person who accepts that it is older."""
-    taken = swept(shop, claimed(shop))
-    later = overtake(shop, taken.job_id)
-    asked = decide(shop, taken, "review", reason="superseded_by")
-    (conflict,) = shop.rows("conflicts")
-    assert (asked.conflict_id, conflict["detail"]) == (
-        conflict["id"],
-        {"reason": "superseded_by", "superseded_by": later},
-    )
-    given = {
-        "actor": "anna",
-        "conflict_id": conflict["id"],
-        "lock_version": conflict["lock_version"],
-        "decision": "resend",
-        "reason": "they want both",
-    }
-    lost = shop.call("decide_conflict", **given)
-    assert (lost.outcome, lost.detail["needs"]) == ("rule_failed", "risk_acknowledged")
-    assert shop.call("decide_conflict", **given, risk_acknowledged=True).outcome == "won"
-    assert shop.job(taken.job_id)["state"] == "queued"
 
 
 # -- what a decision does ------------------------------------------------------------------------
@@ -170,7 +32,7 @@ def test_done_closes_job_and_key_from_the_evidence(shop: Shop) -> None:
     """The stored answer names the provider's id and who decided."""
     job = marked(shop, HANDLE)
     taken = swept(shop, job)
-    _found(shop, taken)
+    look_up(shop, taken, "lookup_found", provider_ref="ref-1")
     won = decide(shop, taken, "done")
     row, key = shop.job(job), shop.row("idem", job.idem_key)
     assert (won.outcome, won.state, won.version) == ("won", "done", row["version"])
@@ -188,7 +50,7 @@ def test_requeue_offers_the_same_key_again(shop: Shop) -> None:
     """The first mark stays, this claim's mark goes, the next settle window starts anew."""
     job = marked(shop)
     taken = swept(shop, job)
-    _absent(shop, taken)
+    look_up(shop, taken, "lookup_absent")
     look_up(shop, taken, "lookup_error")
     assert decide(shop, taken, "requeue").state == "queued"
     row = shop.job(job)
@@ -229,7 +91,7 @@ def test_review_asks_a_person_and_says_so(shop: Shop) -> None:
 def test_an_unmarked_job_without_attempts_dies(shop: Shop) -> None:
     """Requeue would be one attempt too many; nothing was sent, so nobody need ask."""
     taken = swept(shop, claimed(shop))
-    _exhaust(shop, taken)
+    spend(shop, taken)
     assert decide(shop, taken, "requeue", reason="worker died").state == "dead"
     (letter,) = shop.rows("failed_jobs")
     assert (letter["job_id"], letter["error_message"], letter["state"]) == (
@@ -335,7 +197,7 @@ def test_a_live_claim_cannot_be_decided(shop: Shop, make: Any) -> None:
 def test_evidence_added_meanwhile_fences_the_decision(shop: Shop) -> None:
     """It was made on less than what is known now."""
     taken = swept(shop, marked(shop))
-    _found(shop, taken)
+    look_up(shop, taken, "lookup_found", provider_ref="ref-1")
     lost = decide(shop, taken, "requeue", expected_version=taken.version)
     assert lost.outcome == "held_by_other"
 
@@ -381,18 +243,3 @@ def test_a_late_receipt_races_the_requeue(racing_shop: Shop) -> None:
     for outcomes in race_rounds(rounds, requeue, receive, between=prepare):
         assert outcomes in (["won", "held_by_other"], ["rule_failed", "held_by_other"])
     assert len(shop.rows("evidence", kind="late_receipt")) == rounds
-
-
-def test_a_second_mark_keeps_the_first_one_open(shop: Shop) -> None:
-    """Redriven and expired again: the send before still counts as possible."""
-    job = marked(shop)
-    assert decide(shop, swept(shop, job), "requeue").state == "queued"
-    won = shop.claim()
-    again = Held(won.job_id, won.idem_key, won.owner_token, won.version, {"id": 1})
-    taken = swept(shop, again)
-    assert (taken.marked, shop.job(job)["marker_at"]) == (True, None)
-    _exhaust(shop, taken)
-    assert decide(shop, taken, "requeue").detail["why"] == SPENT
-    assert decide(shop, taken, "review").state == "review"
-    mark_lost = shop.call("mark_sending", **again.mine, idem_key=again.idem_key)
-    assert mark_lost.outcome == "held_by_other"

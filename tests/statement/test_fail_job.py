@@ -22,6 +22,7 @@ from tests.support.factories import (
     mark,
     marked,
     overtake,
+    spend,
     sweep,
     swept,
 )
@@ -34,11 +35,6 @@ def fail(shop: Shop, job: Held, effect_state: str = "not_started", **more: Any) 
     """Report a failure."""
     given = {"error": "boom", "effect_state": effect_state}
     return shop.call("fail_job", **(job.mine | given | more))
-
-
-def exhaust(shop: Shop, job: Held) -> None:
-    """Leave the job no further attempt."""
-    shop.owner.execute("UPDATE jobs SET attempts = 3 WHERE id = %s", [job.job_id])
 
 
 # -- what comes next -----------------------------------------------------------------------------
@@ -115,7 +111,7 @@ def test_what_a_later_job_of_its_lane_overtook_is_left_for_the_sweeper(
 def test_without_attempts_left(shop: Shop, make: Any, effect_state: str, next_: str) -> None:
     """A job that may have sent is never buried: the sweeper asks first."""
     job = make(shop)
-    exhaust(shop, job)
+    spend(shop, job)
     won = fail(shop, job, effect_state)
     letters = shop.rows("failed_jobs")
     assert won.next == next_
@@ -152,7 +148,7 @@ def test_a_rejection_takes_back_only_its_own_mark(shop: Shop) -> None:
     won = shop.claim()
     again = Held(won.job_id, won.idem_key, won.owner_token, won.version, job.event)
     mark(shop, again)
-    exhaust(shop, again)
+    spend(shop, again)
     assert fail(shop, again, "rejected").next == "left_for_sweeper"
     row = shop.job(job)
     assert (row["marker_at"], row["first_marked_at"]) == (None, first)
@@ -227,7 +223,7 @@ def test_the_same_failure_again_hears_the_first_answer(
 def test_a_dead_job_says_so_again(shop: Shop) -> None:
     """One letter, however often it is said."""
     job = claimed(shop)
-    exhaust(shop, job)
+    spend(shop, job)
     assert [fail(shop, job).next for _ in range(2)] == ["dead", "dead"]
     assert len(shop.rows("failed_jobs")) == 1
 

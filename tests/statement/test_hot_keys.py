@@ -5,8 +5,9 @@ from io import StringIO
 from django.core.management import call_command
 
 from ledger.models import HotKey, Lane
+from tests.support.conflicts import posted
 from tests.support.factories import OTHER, claimed, enqueued
-from tests.support.records import Office, posted
+from tests.support.records import Office
 
 
 def lose(office: Office, times: int) -> None:

@@ -8,23 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.support.http import Http, open_billing, problem_of
-
-ORDER = {"effect": "charge", "event": {"id": "evt_1"}, "payload": {"amount": 12}}
-REPORT = {
-    "kind": "stale_version",
-    "target": "crm",
-    "record_key": "7",
-    "version_read": 1,
-    "version_found": 2,
-    "attempted": {"a": 1},
-}
-
-
-@pytest.fixture
-def billing(transactional_db: None, owner_sql: psycopg.Connection) -> Http:
-    """Give a caller with a token of the workflow `billing`."""
-    return open_billing(owner_sql)
+from tests.support.http import ORDER, REPORT, Http, problem_of
 
 
 def counts(owner_sql: psycopg.Connection) -> tuple[Any, ...]:

@@ -7,18 +7,12 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.support.http import Http, open_billing
+from tests.support.http import Http
 
 TEXTS = ['{"amount" : 1.50,\n "b": 1e2}', '["\\u00e9",   2]', '"x\\/y"', "0.10", "{}", "null"]
 """Payloads whose text jsonb would write in another way, and some that it would not."""
 PATHS = {"claim_jobs": "/jobs/claim-many", "enqueue_jobs": "/jobs/many"}
 LETTERS = "/failed-jobs/many"
-
-
-@pytest.fixture
-def billing(transactional_db: None, owner_sql: psycopg.Connection) -> Http:
-    """Give a caller with a token of the workflow `billing`."""
-    return open_billing(owner_sql)
 
 
 def _body(items: list[str]) -> bytes:

@@ -49,6 +49,10 @@ NONE = [
     {"id": "undefined"},
     {"id": "NaN"},
     {"id": "[object Object]"},
+    {"id": "{{ $json.id }}"},
+    {"id": True},
+    {"id": []},
+    {"id": {}},
     {"ID": "ord-1"},
     [],
     "ord-1",
@@ -66,6 +70,13 @@ def test_one_event_has_one_key(keys: Any) -> None:
     assert {keys("charge", event) for event in SAME} == {"charge:ord-1"}
     assert keys("charge", {"id": 7}) == "charge:7"
     assert keys("charge", {"id": "ord  1"}) != keys("charge", {"id": "ord 1"})
+
+
+def test_a_yes_or_no_is_a_key_beside_what_names_the_event(keys: Any) -> None:
+    """An order and its refund are two events; a mere yes would be every order's."""
+    make_effect(keys.owner, "book", fields=["id", "refund"])
+    made = {keys("book", {"id": 7, "refund": refund}) for refund in (True, False)}
+    assert made == {"book:7|true", "book:7|false"}
 
 
 def test_what_is_no_key_is_null(keys: Any) -> None:

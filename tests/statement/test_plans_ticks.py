@@ -8,7 +8,7 @@ import pytest
 from django.db import connection, transaction
 
 from ledger.bench import database as bench
-from sweeper import dead_letters
+from sweeper import dead_letters, reconcile, run_alerts
 from tests.support.database import Connect
 
 ROWS = 20_000
@@ -36,6 +36,9 @@ FILL = [
         last_possible_retry_at, retain_until)
     SELECT 'old:' || i.idem_key, i.effect, i.status, i.payload_hash, i.claimed_at, i.done_at,
         i.last_possible_retry_at, i.retain_until FROM idem i LIMIT %s""",
+    """INSERT INTO runs (id, workflow, external_execution_id, status, ended_at, engine_confirmed_at)
+    SELECT gen_random_uuid(), 'bench', n::text, 'failed', now(), now()
+    FROM generate_series(1, %s) n""",
     """INSERT INTO audit_events (at, actor_kind, actor, op, outcome, key, expected_hash,
         actual_hash, row_count, lock_wait_ms, duration_ms)
     SELECT clock_timestamp(), 'command', 'x', 'x', 'won', 'k' || n, 'a', 'b', 1, 0, 0
@@ -84,17 +87,24 @@ TICKS = {
 """Operations, and what each must look by."""
 
 
+def unconfirmed() -> None:
+    """Read the runs that ended and that the engine may still say something about."""
+    list(run_alerts.unconfirmed())
+
+
 def test_no_tick_reads_a_large_table_as_a_whole(
-    owner: psycopg.Connection, app_sql: psycopg.Connection
+    owner: psycopg.Connection, app_sql: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is young, published, closed, sealed or still asked for is not looked at."""
+    """What is young, published, closed, sealed, confirmed or still asked for is not looked at."""
+    monkeypatch.setattr(run_alerts, "seconds", lambda _: 600.0)  # policies are read outside
     for operation, index in TICKS.items():
         tick = {"actor": "sweeper:test"}
         with app_sql.transaction():
             found = scanned(app_sql, lambda o=operation, t=tick: bench.call(app_sql, o, t))
         assert (large(found), index - found) == (set(), set()), operation
     with transaction.atomic(), connection.cursor() as cursor:
-        assert not large(scanned(cursor, dead_letters._due))
+        for read in (dead_letters._due, reconcile._running, unconfirmed, run_alerts.current):
+            assert not large(scanned(cursor, read)), read
     with owner.transaction():
         held = "SELECT ledger.key_held('k' || n) FROM generate_series(1, 10) n"
         assert not large(scanned(owner, lambda: owner.execute(held)))

@@ -6,21 +6,10 @@ from typing import Any
 
 import pytest
 
+from tests.support.conflicts import POST, posted
 from tests.support.factories import OTHER, SHOP
 from tests.support.races import race
-from tests.support.records import Office, posted
-
-POST: dict[str, Any] = {
-    "kind": "stale_version",
-    "target": "airtable",
-    "record_key": "rec1",
-    "attempted": {"plan": "trial"},
-    "base": {"plan": "basic"},
-    "current": {"plan": "pro"},
-    "version_read": "v1",
-    "version_found": "v2",
-    "event": {"id": "e1"},
-}
+from tests.support.records import Office
 
 
 def test_a_posted_loss_is_open_at_once(office: Office) -> None:

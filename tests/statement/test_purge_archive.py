@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.support.conflicts import decide_open
 from tests.support.factories import FORCED, HANDLE, Shop, order
 from tests.support.letters import of_an_event
 from tests.support.races import race
@@ -87,14 +88,7 @@ def test_a_key_somebody_is_asked_about_stays(sql_shop: Shop) -> None:
     sign(shop)
     shop.run("claim_job", **order() | {"payload": {"amount": 41}})
     assert _purge(shop).outcome == "empty"
-    (conflict,) = shop.rows("conflicts")
-    shop.run(
-        "decide_conflict",
-        conflict_id=conflict["id"],
-        lock_version=conflict["lock_version"],
-        decision="keep",
-        reason="the first was right",
-    )
+    decide_open(shop, "keep")
     assert _purge(shop).n == 1
 
 

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from tests.support.conflicts import MAKE, posted, stale_version
 from tests.support.factories import OTHER, SHOP
-from tests.support.records import ANNA, MAKE, Office, posted, stale_version
+from tests.support.records import ANNA, Office
 
 
 def test_an_undecided_conflict_says_so(office: Office) -> None:

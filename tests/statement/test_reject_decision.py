@@ -2,8 +2,9 @@
 
 import pytest
 
+from tests.support.conflicts import stale_sensitive, stale_version
 from tests.support.races import race
-from tests.support.records import ANNA, BERT, Office, stale_sensitive, stale_version
+from tests.support.records import ANNA, BERT, Office
 
 
 def propose(office: Office) -> int:

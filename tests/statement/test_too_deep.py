@@ -13,7 +13,7 @@ from tests.support.arguments import needed
 from tests.support.database import Connect
 from tests.support.doors import Door
 from tests.support.factories import SHOP, Shop, claimed, order
-from tests.support.http import Http, open_billing
+from tests.support.http import Http
 
 KEEP = {"post_failed_job", "post_conflict"}
 """Operations that never refuse for content."""
@@ -64,12 +64,6 @@ def test_a_member_that_nests_too_deep_is_refused_by_name(
         (told,) = sql_shop.audit.new()
         assert (told["op"], told["outcome"], told["row_count"]) == (operation, "invalid", 0)
     assert sql_shop.rows("payload_bodies") == []
-
-
-@pytest.fixture
-def billing(transactional_db: None, owner_sql: psycopg.Connection) -> Http:
-    """Give a caller with a token of the workflow `billing`."""
-    return open_billing(owner_sql)
 
 
 @pytest.mark.parametrize("levels", [MAX_DEPTH - 1, MAX_DEPTH, MAX_DEPTH + 1])

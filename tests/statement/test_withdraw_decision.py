@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from tests.support.conflicts import MAKE, stale_version, unknown_send
 from tests.support.factories import BLIND, claimed, in_review, order
 from tests.support.races import PATIENCE, race, race_rounds
-from tests.support.records import ANNA, BERT, MAKE, Office, stale_version, unknown_send
+from tests.support.records import ANNA, BERT, Office
 
 MOVING = {"version", "updated_at", "last_close"}
 """What tells of every move of a job, forward or back."""

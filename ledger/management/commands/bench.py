@@ -9,7 +9,7 @@ from ledger.bench import http, operations, peers, scale
 from ledger.bench.measure import Goal, NotLocalError
 
 QUICK, FULL = 20_000, 1_000_000
-PARTS = ("ledger", "peers", "http")
+Step = Callable[[], list[Goal]]
 
 
 class Command(BaseCommand):
@@ -17,10 +17,11 @@ class Command(BaseCommand):
 
     help = __doc__
     requires_system_checks = []
+    parts: tuple[str, ...] = ("ledger", "peers", "http")
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take what to measure and how much of it."""
-        parser.add_argument("part", choices=PARTS)
+        parser.add_argument("part", choices=self.parts)
         parser.add_argument(
             "--rows", type=int, default=QUICK, help=f"rows beside the work ({FULL} is the full run)"
         )
@@ -28,25 +29,14 @@ class Command(BaseCommand):
         parser.add_argument("--jobs", type=int, default=2000, help="peers: jobs of each loop")
         parser.add_argument("--calls", type=int, default=300, help="calls a round of each variant")
         parser.add_argument(
-            "--churn", action="store_true", help="peers: also P7, 90 s beside finished rows"
+            "--churn", action="store_true", help="ledger: also P7, 90 s beside five times the rows"
         )
+        parser.add_argument("--only", nargs="+", metavar="GOAL", help="ledger: such as P8 P9")
 
     def handle(self, *args: Any, part: str, **options: Any) -> None:
         """Measure one part and print its goals."""
-        rows, rounds, calls = (options[name] for name in ("rows", "rounds", "calls"))
-        steps: dict[str, list[Callable[[], list[Goal]]]] = {
-            "ledger": [
-                lambda: operations.p1_to_p3(rows, rounds, calls),
-                lambda: scale.p8(rows, rows // 10, rounds, calls),
-                lambda: scale.p9(rows * 10, max(rows // 10, 2 * scale.CHUNK), rounds),
-            ],
-            "peers": [lambda: peers.p4_to_p6(rounds, options["jobs"], self.stderr.write)],
-            "http": [lambda: http.p10(rounds, self.stderr.write)],
-        }
-        if options["churn"]:
-            steps[part].append(lambda: scale.p7(rows))
         missed = 0
-        for step in steps[part]:
+        for step in self.steps(part, **options):
             try:
                 goals = step()
             except NotLocalError as error:
@@ -56,3 +46,24 @@ class Command(BaseCommand):
                 self.stdout.flush()
                 missed += not goal.reached
         self.stdout.write(f"{missed} goals missed" if missed else "every goal reached")
+
+    def steps(self, part: str, **options: Any) -> list[Step]:
+        """Return what measures a part, one after the other."""
+        rows, rounds, calls = (options[name] for name in ("rows", "rounds", "calls"))
+        ledger: dict[str, Step] = {
+            "P1": lambda: operations.p1_to_p3(rows, rounds, calls),
+            "P8": lambda: scale.p8(rows, rows // 10, rounds, calls),
+            "P9": lambda: scale.p9(rows * 10, max(rows // 10, 2 * scale.CHUNK), rounds),
+            "P7": lambda: scale.p7(rows * 5),
+        }
+        wanted = options["only"] or [*ledger][: 3 + options["churn"]]
+        if unknown := set(wanted) - ledger.keys():
+            raise CommandError(
+                f"no goal {', '.join(sorted(unknown))}; there are {', '.join(ledger)}"
+            )
+        steps: dict[str, list[Step]] = {
+            "ledger": [ledger[name] for name in wanted],
+            "peers": [lambda: peers.p4_to_p6(rounds, options["jobs"], self.stderr.write)],
+            "http": [lambda: http.p10(rounds, self.stderr.write)],
+        }
+        return steps[part]

@@ -67,6 +67,10 @@ BEGIN
             v_call.workflow := NULL;
         END IF;
         v_call.actor := coalesce(v_call.workflow, '(unknown)');
+    ELSIF p_kind = 'command' AND p_arg ->> 'actor' LIKE 'human:_%' THEN
+        -- A person does at the console what is otherwise a command.
+        v_call.actor_kind := 'human';
+        v_call.actor := substr(p_arg ->> 'actor', 7);
     ELSE
         v_call.actor := p_arg ->> 'actor';
     END IF;

@@ -1,7 +1,8 @@
 -- apply_deploy: register a workflow version together with the fields it may write: one act.
 -- The argument is the whole deploy: what is left out is taken away, but a field that is sensitive
 -- stays so until a deploy or a person says otherwise. For each target the effect
--- write:<target>:<workflow> is made, keyed by the event's key_fields (default: id).
+-- write:<target>:<workflow> is made, keyed by the event's key_fields (default: id). A deploy that was
+-- derived from an export is kept with its check and what its baselines begin with.
 CREATE OR REPLACE FUNCTION ledger.apply_deploy(p_arg jsonb)
 RETURNS TABLE (outcome ledger.outcome, version text, detail jsonb)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -11,7 +12,8 @@ DECLARE
         "workflow": "text!", "workflow_version": "text!", "fields": "array!", "reason": "prose!",
         "key_fields": "array", "n8n_workflow_id": "text", "db_role": "text",
         "decision_webhook": "prose", "editor_url": "prose", "sends_dominated": "bool",
-        "max_runtime_seconds": "int:1..31536000"}');
+        "max_runtime_seconds": "int:1..31536000", "export_sha256": "text",
+        "check_report": "object", "anchor": "object"}');
     v_workflow text := p_arg ->> 'workflow';
     v_keys text[] := ledger.key_fields(p_arg -> 'key_fields');
     v_before jsonb;

@@ -11,7 +11,8 @@ RETURNS TABLE (
     event jsonb, payload jsonb, detail jsonb
 )
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_sort = off AS $$
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_sort = off
+SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_call ledger.call := ledger.admit('claim_next_job', 'workflow', p_arg, '{

@@ -1,4 +1,6 @@
 -- decide_failed_job: a person ends a dead letter: try again, abandon, or acknowledge that it was seen.
+-- A resend with a payload sends that content instead (revive_edited), under the same key or, with an
+-- event, under another. What needs a second person is stored, and approved or rejected by somebody else.
 CREATE OR REPLACE FUNCTION ledger.decide_failed_job(p_arg jsonb)
 RETURNS TABLE (
     outcome ledger.outcome, failed_job_id bigint, state text, job_id text, lock_version bigint,
@@ -9,11 +11,13 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 DECLARE
     v_call ledger.call := ledger.admit('decide_failed_job', 'human', p_arg, '{
         "failed_job_id": "id!", "lock_version": "id!", "reason": "prose",
-        "decision": "enum:resend|acknowledge|abandon!"}');
+        "decision": "enum:resend|acknowledge|abandon|approve|reject!", "payload": "any",
+        "payload_text": "bytes", "event": "object"}');
     v_locked record;
     v_letter public.failed_jobs;
     v_job public.jobs;
     v_decision text;
+    v_edit jsonb;
 BEGIN
     IF v_call.refused IS NOT NULL THEN
         outcome := v_call.refused;
@@ -27,24 +31,24 @@ BEGIN
     v_call := v_locked.p_call;
     v_letter := v_locked.letter;
     v_job := v_locked.job;
-    IF v_letter.id IS NULL THEN
-        outcome := 'invalid';
-        detail := '{"path": "failed_job_id", "hint": "there is no such dead letter"}';
-    ELSIF v_letter.state NOT IN ('open', 'exhausted')
-        OR v_letter.lock_version <> (p_arg ->> 'lock_version')::bigint THEN
-        outcome := 'already_decided';
-        detail := jsonb_build_object('state', v_letter.state, 'decision', CASE
-            WHEN v_letter.state = 'retrying' THEN 'resend'
-            WHEN v_letter.state = 'abandoned' THEN 'abandon'
-            WHEN v_letter.acked_at IS NOT NULL THEN 'acknowledge' END, 'resolved_by', coalesce(
-            v_letter.resolved_by, v_letter.acked_by), 'reason', v_letter.reason,
-            'resolved_at', coalesce(v_letter.resolved_at, v_letter.acked_at));
-    ELSIF ledger.canonical(p_arg ->> 'reason', 'raw') IS NULL THEN
-        outcome := 'rule_failed';
-        detail := '{"needs": "reason"}';
+    v_edit := CASE WHEN v_decision = 'approve' THEN v_letter.proposed
+        || jsonb_build_object('proposed_by', v_letter.proposed_by)
+        WHEN jsonb_typeof(p_arg -> 'payload') <> 'null' THEN p_arg END;
+    SELECT j.verdict, j.detail INTO outcome, detail FROM ledger.judge_letter(v_letter, p_arg) j;
+    IF outcome IS NOT NULL THEN
+        NULL;
+    ELSIF v_edit IS NOT NULL THEN
+        SELECT r.outcome, r.detail INTO outcome, detail FROM ledger.revive_edited(
+            v_call, v_letter, v_job, v_edit, v_decision = 'approve') r;
     ELSIF v_decision = 'resend' THEN
         SELECT r.outcome, r.detail INTO outcome, detail
         FROM ledger.revive_letter(v_call, v_letter, v_job) r;
+    ELSIF v_decision = 'reject' THEN
+        UPDATE public.failed_jobs f SET
+            proposed = NULL, proposed_by = NULL, proposed_at = NULL,
+            lock_version = f.lock_version + 1
+        WHERE f.id = v_letter.id;
+        outcome := 'won';
     ELSIF v_decision = 'acknowledge' THEN
         UPDATE public.failed_jobs f SET
             acked_by = v_call.actor, acked_at = clock_timestamp(), waiting_since = NULL,
@@ -67,11 +71,15 @@ BEGIN
     SELECT f.id, f.state, f.job_id, f.lock_version INTO failed_job_id, state, job_id, lock_version
     FROM public.failed_jobs f WHERE f.id = v_letter.id;
     outcome := ledger.audit(v_call, outcome, coalesce(v_job.idem_key, v_letter.item_key),
-        coalesce(v_job.payload_hash, '(none)'), coalesce(v_job.payload_hash, '(none)'),
-        (outcome IN ('won', 'in_review'))::integer, p_job_id => job_id,
+        coalesce(v_job.payload_hash, '(none)'), CASE WHEN outcome = 'won' AND v_edit IS NOT NULL
+            THEN ledger.hash(v_edit -> 'payload') ELSE coalesce(v_job.payload_hash, '(none)') END,
+        (outcome IN ('won', 'in_review')
+            OR (outcome = 'needs_second_person' AND detail IS NULL))::integer, p_job_id => job_id,
         p_conflict_id => (detail ->> 'conflict_id')::bigint,
-        p_after => coalesce(detail, '{}') || jsonb_build_object('decision', v_decision),
+        p_after => coalesce(detail, '{}') || jsonb_build_object('decision', v_decision)
+            || ledger.edit_facts(v_edit),
         p_reason => p_arg ->> 'reason');
+    job_id := coalesce(detail ->> 'job_id', job_id);
     RETURN NEXT;
 END
 $$;

@@ -19,7 +19,9 @@ BEGIN
         WHEN v_decision = 'not_landed'
             AND ledger.canonical(p_arg ->> 'statement', 'raw') IS NULL THEN 'statement'
         WHEN v_decision = 'resend' AND p_conflict.kind = 'unknown_send'
-            AND (NOT ledger.may_redrive(p_job) OR ledger.superseded_by(p_job) IS NOT NULL)
+            AND (NOT ledger.may_redrive(p_job) OR ledger.superseded_by(p_job) IS NOT NULL
+                OR (p_job.first_marked_at IS NOT NULL
+                    AND jsonb_typeof(p_arg -> 'payload') <> 'null'))
             AND (p_arg ->> 'risk_acknowledged')::boolean IS NOT TRUE THEN 'risk_acknowledged'
         WHEN v_decision = 'resend' AND p_conflict.kind = 'missing_key'
             AND p_arg ->> 'event' IS NULL THEN 'event'

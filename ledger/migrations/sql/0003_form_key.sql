@@ -1,5 +1,6 @@
 -- form_key: the idempotency key of one event under a specification, or the reason why there is none.
--- problem: missing (a key field is absent or blank), run_identity (a key field is the execution's
+-- problem: missing (a key field is absent or blank, a template that nobody filled in, or a mere yes
+-- or no that would name the event alone), run_identity (a key field is the execution's
 -- own id), malformed (control characters, or longer than fits; hash the fields instead).
 CREATE OR REPLACE FUNCTION ledger.form_key(
     p_spec public.key_specs, p_event jsonb, p_execution_id text,
@@ -19,11 +20,14 @@ BEGIN
     FOR n IN 1 .. cardinality(p_spec.fields) LOOP
         path := 'event.' || p_spec.fields[n];
         v_found := p_event #> string_to_array(p_spec.fields[n], '.');
-        v_part := CASE WHEN jsonb_typeof(v_found) IN ('object', 'array') THEN v_found::text
-                  ELSE p_event #>> string_to_array(p_spec.fields[n], '.') END;
+        v_part := CASE jsonb_typeof(v_found)
+            WHEN 'string' THEN v_found #>> '{}'
+            WHEN 'boolean' THEN CASE WHEN cardinality(p_spec.fields) > 1 THEN v_found::text END
+            ELSE nullif(nullif(v_found::text, '{}'), '[]')
+        END;
         v_part := ledger.canonical(v_part, p_spec.canon[n]);
         problem := CASE
-            WHEN v_part IS NULL THEN 'missing'
+            WHEN v_part IS NULL OR v_part LIKE '%{{%' THEN 'missing'
             WHEN v_part = p_execution_id THEN 'run_identity'
             WHEN p_spec.mode = 'event_id' AND v_part ~ '[[:cntrl:]]' THEN 'malformed'
         END;

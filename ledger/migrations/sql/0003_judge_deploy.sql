@@ -7,11 +7,14 @@ DECLARE
     v_given text[] := ledger.key_fields(p_arg -> 'key_fields');
     v_field record;
     v_target public.targets;
+    v_export jsonb := ledger.judge_export(p_arg);
 BEGIN
     IF v_workflow LIKE '(%' THEN
         RETURN '{"hint": "names in brackets are the ledger''s own"}'::jsonb;
     ELSIF p_arg ->> 'db_role' = session_user THEN
         RETURN '{"hint": "db_role is the login of this workflow alone, not the program''s own"}'::jsonb;
+    ELSIF v_export IS NOT NULL THEN
+        RETURN v_export;
     END IF;
     FOR v_field IN
         SELECT f ->> 'target' AS target, f ->> 'field' AS field, count(*) AS times,

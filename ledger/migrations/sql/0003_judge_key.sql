@@ -1,6 +1,7 @@
 -- judge_key: what a key that already exists answers to an arriving event; NULL means: go on.
 -- Order: effect version, then payload, then status. verdict migrate means that a newer version of
 -- a replaceable effect takes the key over. A write names its record; what came then is its changes.
+-- A key keeps the hash of what its event brought; what a person made of it is the job's, and fits too.
 CREATE OR REPLACE FUNCTION ledger.judge_key(
     p_call ledger.call, p_idem public.idem, p_version integer, p_attempted jsonb,
     p_payload_hash text, p_event jsonb, p_target text DEFAULT NULL,
@@ -28,7 +29,9 @@ BEGIN
     ELSIF p_version > p_idem.effect_version THEN
         verdict := 'migrate';
         detail := jsonb_build_object('migrated_from', p_idem.effect_version);
-    ELSIF p_idem.payload_hash NOT IN (p_payload_hash, '(none)') THEN
+    ELSIF p_idem.payload_hash NOT IN (p_payload_hash, '(none)') AND NOT EXISTS (
+        SELECT 1 FROM public.jobs j
+        WHERE j.id = p_idem.job_id AND j.payload_hash = p_payload_hash) THEN
         v_dedupe := ledger.hash(
             jsonb_build_array('payload_mismatch', p_idem.idem_key, p_payload_hash));
         SELECT c.state INTO v_decided FROM public.conflicts c

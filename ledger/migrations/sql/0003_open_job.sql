@@ -38,6 +38,11 @@ BEGIN
         detail := jsonb_build_object('hint', format('the effect "%s" belongs to the workflow "%s"',
             v_effect.name, v_effect.workflow));
         RETURN;
+    ELSIF provider.name = '(database)' THEN  -- nobody would ever take such a job
+        verdict := 'invalid';
+        detail := jsonb_build_object('path', 'effect', 'hint', format('"%s" is a write to this '
+            'database and no send: call write_fields with it', v_effect.name));
+        RETURN;
     END IF;
     v_version := coalesce((p_arg ->> 'effect_version')::integer, v_effect.current_version);
     v_key := ledger.form_key(v_known.s, p_arg -> 'event', p_call.execution_id);

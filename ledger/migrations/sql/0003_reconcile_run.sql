@@ -1,8 +1,9 @@
 -- reconcile_run: what the engine says of a run, and what follows; never an end the engine did not say.
 -- stale_version: the execution or the run moved since it was read, so the answer may be about another
--- one; nothing is written. request_stop: ask the engine, and come back with what it says then: only a
--- stop that is seen ends the run. lock_version moves with what a person would decide about, not with
--- each look. already_terminal: the end stands; when the engine confirms it is noted once.
+-- one; nothing is written. request_stop: ask the engine, and come back with what became of that and
+-- what it says then: only a stop that is seen ends the run. lock_version moves with what a person would
+-- decide about, not with each look. already_terminal: the end stands; what the engine says of it is
+-- noted until it says an end too, which is noted once.
 CREATE OR REPLACE FUNCTION ledger.reconcile_run(p_arg jsonb)
 RETURNS TABLE (
     outcome ledger.outcome, run_id uuid, action text, status text, lock_version bigint, detail jsonb
@@ -60,20 +61,21 @@ BEGIN
         outcome := 'already_terminal';
         UPDATE public.runs r SET
             engine_status = v_next.engine_status, engine_stopped_at = v_next.engine_stopped_at,
-            terminal_first_seen_at = v_next.terminal_first_seen_at,
-            last_checked_at = v_now, engine_confirmed_at = v_now
+            terminal_first_seen_at = v_next.terminal_first_seen_at, last_checked_at = v_now,
+            engine_confirmed_at = CASE WHEN v_next.terminal_first_seen_at IS NOT NULL THEN v_now END
         WHERE r.id = v_run.id AND r.engine_confirmed_at IS NULL
             AND r.lock_version = (p_arg ->> 'expected_lock_version')::bigint
-            AND v_next.terminal_first_seen_at IS NOT NULL;
+            AND v_next.engine_status <> 'unreachable';
         GET DIAGNOSTICS v_rows = ROW_COUNT;
         detail := jsonb_build_object('status', v_run.status,
-            'engine_status', p_arg -> 'engine_status', 'confirmed', v_rows = 1);
+            'engine_status', p_arg -> 'engine_status',
+            'confirmed', v_rows = 1 AND v_next.terminal_first_seen_at IS NOT NULL);
     ELSIF v_run.lock_version <> (p_arg ->> 'expected_lock_version')::bigint THEN
         outcome := 'stale_version';
         detail := jsonb_build_object('lock_version', v_run.lock_version);
     ELSE
         action := ledger.judge_run(v_next);
-        -- A stop that was asked for before and did not come is for a person too.
+        -- A stop that the engine was asked for at an earlier look is for a person too.
         v_flagged := action = 'leave_flagged' OR (action = 'request_stop' AND v_run.stops_asked > 0
             AND coalesce(v_run.flag_muted_until <= v_now, true));
         v_next.status := CASE WHEN action <> 'terminated' THEN 'running'
@@ -91,7 +93,7 @@ BEGIN
             waiting_since = CASE WHEN v_flagged THEN coalesce(r.waiting_since, v_now) END,
             stop_requested_at = CASE WHEN action = 'request_stop'
                 THEN coalesce(r.stop_requested_at, v_now) ELSE r.stop_requested_at END,
-            stops_asked = r.stops_asked + (action = 'request_stop')::integer,
+            stops_asked = r.stops_asked + (p_arg ->> 'stop_result' IS NOT NULL)::integer,
             status = v_next.status, ended_by = v_next.ended_by,
             ended_at = CASE WHEN action = 'terminated' THEN v_now END,
             engine_confirmed_at = CASE WHEN action = 'terminated' THEN v_now END,

@@ -10,7 +10,8 @@ RETURNS TABLE (
     timestamptz, event jsonb, payload jsonb, detail jsonb
 )
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_sort = off AS $$
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_sort = off
+SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_call ledger.call := ledger.admit('claim_next_jobs', 'workflow', p_arg, '{

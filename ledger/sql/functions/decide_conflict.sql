@@ -1,7 +1,7 @@
 -- decide_conflict: a person ends a conflict, with a reason and under their name.
 -- Guards: lock_version (two people cannot both decide) and revision_seen (what is written was seen);
 -- a decision the table does not offer is bad_transition; one that needs a second person is stored
--- as a proposal and writes nothing.
+-- as a proposal and writes nothing. The resend of a send may carry other content: see judge_edit.
 CREATE OR REPLACE FUNCTION ledger.decide_conflict(p_arg jsonb)
 RETURNS TABLE (
     outcome ledger.outcome, conflict_id bigint, state text, decision text,
@@ -14,7 +14,8 @@ DECLARE
         "conflict_id": "id!", "lock_version": "id!", "reason": "prose",
         "decision": "enum:apply|merge|keep|resend|abandon|landed|not_landed|accept_new!",
         "changes": "object", "revision_seen": "id", "provider_ref": "prose", "statement": "prose",
-        "event": "object", "risk_acknowledged": "bool"}');
+        "event": "object", "risk_acknowledged": "bool", "payload": "any",
+        "payload_text": "bytes"}');
     v_conflict public.conflicts;
     v_locked record;
     v_job public.jobs;
@@ -39,7 +40,8 @@ BEGIN
             proposed_at = clock_timestamp()
         WHERE c.id = v_conflict.id AND c.lock_version = v_conflict.lock_version;
         outcome := ledger.audit_decision(v_call, 'needs_second_person', v_conflict, 1,
-            p_arg - 'actor', p_arg ->> 'reason');
+            p_arg - '{actor,payload,payload_text}'::text[] || ledger.edit_facts(p_arg),
+            p_arg ->> 'reason');
     ELSIF outcome IS NULL THEN
         SELECT c.outcome, c.detail INTO outcome, detail
         FROM ledger.carry_out(v_call, v_conflict, v_job, v_idem, p_arg, NULL) c;

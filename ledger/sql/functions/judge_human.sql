@@ -42,6 +42,13 @@ BEGIN
         IF v_needs IS NOT NULL THEN
             verdict := 'rule_failed';
             detail := jsonb_build_object('needs', v_needs);
+        ELSIF jsonb_typeof(p_arg -> 'payload') <> 'null' AND p_conflict.kind = 'unknown_send'
+            AND p_arg ->> 'decision' = 'resend' THEN
+            SELECT e.verdict, e.detail INTO verdict, detail
+            FROM ledger.judge_edit(p_job, p_arg) e;
+        ELSIF jsonb_typeof(p_arg -> 'payload') <> 'null' THEN
+            verdict := 'invalid';
+            detail := '{"path": "payload", "hint": "only the resend of a send sends other content"}';
         END IF;
     END IF;
 END

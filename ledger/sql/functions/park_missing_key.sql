@@ -17,8 +17,9 @@ BEGIN
         p_effect => p_effect, p_effect_version => p_effect_version, p_event => p_event,
         p_detail => jsonb_build_object('path', p_path));
     detail := jsonb_build_object('path', p_path, 'conflict_id', v_raised.conflict_id, 'hint',
-        format('"%s" is missing or blank, so nothing was claimed or sent; the item is parked as '
-            'conflict %s for a person. Carry the key through every node that rebuilds items.',
+        format('"%s" is missing or blank, so this call changed nothing and nothing may be sent; '
+            'the item is parked as conflict %s for a person. Carry the key through every node that '
+            'rebuilds items.',
             p_path, v_raised.conflict_id));
     outcome := ledger.audit(p_call, 'missing_key', '(none)', '(none)', ledger.hash(p_attempted), 0,
         p_job_id => p_job_id, p_conflict_id => v_raised.conflict_id, p_target => p_target,

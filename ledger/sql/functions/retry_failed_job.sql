@@ -30,6 +30,9 @@ BEGIN
     ELSIF v_letter.state = 'exhausted' THEN
         outcome := 'rule_failed';
         detail := '{"why": "exhausted"}';
+    ELSIF v_letter.proposed IS NOT NULL THEN
+        outcome := 'rule_failed';
+        detail := '{"why": "change_proposed"}';
     ELSE
         SELECT r.outcome, r.detail INTO outcome, detail
         FROM ledger.revive_letter(v_call, v_letter, v_job) r;

@@ -12,7 +12,8 @@ RETURNS TABLE (
     lease_expires_at timestamptz, owner_token uuid, detail jsonb
 )
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_sort = off AS $$
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_sort = off
+SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_call ledger.call := ledger.admit('take_expired_jobs', 'sweeper', p_arg, '{

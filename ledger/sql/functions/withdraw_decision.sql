@@ -51,6 +51,12 @@ BEGIN
             lookups = (v_undo ->> 'lookups')::integer,
             lookup_errors = (v_undo ->> 'lookup_errors')::integer,
             resends = (v_undo ->> 'resends')::integer,
+            payload = coalesce((SELECT convert_from(b.body, 'UTF8')::jsonb
+                FROM public.payload_bodies b
+                WHERE b.sha256 = decode(v_undo ->> 'body_sha256', 'hex')), j.payload),
+            payload_hash = coalesce(v_undo ->> 'payload_hash', j.payload_hash),
+            body_sha256 = CASE WHEN v_undo ? 'payload_hash'
+                THEN decode(v_undo ->> 'body_sha256', 'hex') ELSE j.body_sha256 END,
             run_after = (v_undo ->> 'run_after')::timestamptz
         WHERE j.id = v_job.id AND j.version = v_job.version;
         UPDATE public.idem i SET status = 'review' WHERE i.idem_key = v_job.idem_key;

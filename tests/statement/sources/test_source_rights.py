@@ -3,6 +3,7 @@
 import psycopg
 import pytest
 
+from tests.support.conflicts import decide_open
 from tests.support.factories import (
     Shop,
     make_effect,
@@ -107,16 +108,7 @@ def test_their_rows_are_decided_like_any_other(shop: Shop, articles: Articles) -
     ):
         articles.won(f"k{n}")
         review(shop, f"idem:k{n}")
-        (conflict,) = shop.rows("conflicts", idem_key=f"k{n}")
-        answer = shop.run(
-            "decide_conflict",
-            conflict_id=conflict["id"],
-            lock_version=conflict["lock_version"],
-            decision=decision,
-            reason="looked",
-            **more,
-        )
-        assert answer.outcome == "won", answer
+        decide_open(shop, decision, **more)
         assert shop.row("idem", f"k{n}")["status"] == "done"
         assert not articles.won(f"k{n}")
     states = [shop.job(f"idem:k{n}")["state"] for n in range(3)]
