@@ -165,7 +165,7 @@ def sync(extent):
         say("making .venv with %s" % (python or "a Python %s that uv fetches" % DOWNLOADED))
         command += ["--python", python or DOWNLOADED]
     if extent == RUN:  # leave what a developer put there
-        command += ["--no-default-groups", "--group", "embedded", "--inexact"]
+        command += ["--no-default-groups", "--inexact", "--group", "embedded", "--group", "lint"]
     say("installing what uv.lock names, the first time this takes up to a minute ...")
     run(command)
     fresh = "%s.%d" % (STAMP, os.getpid())

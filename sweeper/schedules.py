@@ -31,6 +31,8 @@ class Entry:
 ENTRIES = (
     Entry("sweep", "sweep_interval_s", "sweep"),
     Entry("promote", "promote_interval_s", "promote_conflicts"),
+    Entry("reconcile", "reconcile_interval_s", "reconciler"),
+    Entry("drift", "drift_interval_s", "drift"),
     Entry("seal", "seal_interval_s", "seal_audit"),
     Entry("dlq_retry", "dlq_interval_s", "dlq_retry"),
     Entry("relay_outbox", "outbox_interval_s", "relay_outbox"),

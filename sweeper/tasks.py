@@ -11,8 +11,12 @@ from typing import Any
 from ledger.operations.audit import seal_audit
 from ledger.operations.sweeps import promote_conflicts
 from sweeper import dead_letters, outbox, retention
+from sweeper import drift as drift_watch
+from sweeper import reconcile as reconciler
 from sweeper.dead_letters import RetryReport
+from sweeper.drift import DriftReport
 from sweeper.outbox import RelayReport
+from sweeper.reconcile import ReconcileReport
 from sweeper.retention import RetentionReport
 from sweeper.sweep import SweepReport, run_once
 from sweeper.ticks import Lock, Tick, me, seconds, tick
@@ -45,6 +49,16 @@ def promote() -> Tick[Count]:
         return Count(total)
 
     return tick("promote_conflicts", run, interval_seconds=seconds("promote_interval_s"))
+
+
+def reconcile() -> Tick[ReconcileReport]:
+    """Ask n8n about the runs that are not over."""
+    return reconciler.run_once()
+
+
+def drift() -> Tick[DriftReport]:
+    """Ask n8n whether it runs what is deployed."""
+    return drift_watch.run_once()
 
 
 def seal() -> Tick[Count]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from django.core.management.base import BaseCommand
+from django.db import Error as DatabaseError
 
 from ledger.errors import NotRecordedError
 from sweeper.ticks import Report, Tick, seconds
@@ -27,10 +28,14 @@ class TickCommand(BaseCommand):
         how.add_argument("--loop", action="store_true", help="until stopped")
         parser.add_argument("--interval", type=float, help="seconds; default: the policy's")
 
+    def tick(self, _options: dict[str, Any]) -> Tick[Any]:
+        """Run the tick; a command with options of its own gives them on."""
+        return type(self).run_tick()
+
     def handle(self, *_args: Any, **options: Any) -> None:
         """Run one tick, or tick after tick."""
         if not options["loop"]:
-            self._say(type(self).run_tick())
+            self._say(self.tick(options))
             return
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -38,9 +43,9 @@ class TickCommand(BaseCommand):
         while not stop.is_set():
             pause = options["interval"] or PAUSE_WITHOUT_DATABASE
             try:
-                self._say(type(self).run_tick())
+                self._say(self.tick(options))
                 pause = options["interval"] or seconds(self.interval_policy)
-            except NotRecordedError as error:
+            except (NotRecordedError, DatabaseError) as error:
                 self.stderr.write(f"{error}")
             stop.wait(pause)
 

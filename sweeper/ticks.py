@@ -8,8 +8,9 @@ may do so as often as it likes: all but one are ``skipped_busy``. What a tick do
 import os
 import socket
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID, uuid4
@@ -69,9 +70,23 @@ class Tick[R]:
     report: R | None = None
 
 
+_asked_by: ContextVar[str] = ContextVar("asked_by", default="")
+
+
+@contextmanager
+def on_behalf_of(person: str) -> Iterator[None]:
+    """Let locks and audit rows name who asked for the ticks of this block."""
+    token = _asked_by.set(person)
+    try:
+        yield
+    finally:
+        _asked_by.reset(token)
+
+
 def me() -> str:
-    """Name this process for locks and audit rows."""
-    return f"{socket.gethostname()}:{os.getpid()}"
+    """Name this process for locks and audit rows, and who asked where somebody did."""
+    person = _asked_by.get()
+    return f"{socket.gethostname()}:{os.getpid()}{f' for {person}' if person else ''}"
 
 
 def seconds(name: str) -> float:

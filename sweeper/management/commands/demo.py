@@ -1,7 +1,6 @@
 """`manage.py demo`: register the demonstration, play it, and keep its provider running."""
 
 import contextlib
-import os
 import threading
 from argparse import ArgumentParser
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
+from sweeper import console
 from sweeper.demo import ending
 from sweeper.demo.effects import BILLING, FORM
 from sweeper.demo.lab import Lab, known_lab, running_lab
@@ -16,7 +16,6 @@ from sweeper.demo.registrations import register, token
 from sweeper.demo.story import Story
 from sweeper.demo.workflow import DemoError, Workflow, wait_for_console
 
-BASE_URL = "http://127.0.0.1:8000"
 CONSOLE_SECONDS = 60
 SETTLE_SECONDS = 60
 
@@ -31,10 +30,12 @@ class Command(BaseCommand):
         parser.add_argument("--prepare", action="store_true", help="only register")
         parser.add_argument("--again", action="store_true", help="play another round")
         parser.add_argument(
-            "--base-url", default=os.environ.get("LANDED_URL", BASE_URL), help="the console"
+            "--base-url", help="the console; default: the one that `up` runs from this directory"
         )
 
-    def handle(self, *_args: Any, prepare: bool, again: bool, base_url: str, **_: Any) -> None:
+    def handle(
+        self, *_args: Any, prepare: bool, again: bool, base_url: str | None, **_: Any
+    ) -> None:
         """Register, play, and stay as long as nobody else runs the provider."""
         try:
             if prepare:
@@ -42,7 +43,7 @@ class Command(BaseCommand):
                 return
             with running_lab() as lab:
                 register(lab)
-                self._play(lab, base_url.rstrip("/"), again=again)
+                self._play(lab, (base_url or console.address()).rstrip("/"), again=again)
                 connections.close_all()
                 if lab.is_ours:
                     self._say(f"provider {lab.provider} and relay {lab.relay} stay until stopped")
@@ -53,6 +54,7 @@ class Command(BaseCommand):
 
     def _play(self, lab: Lab, console: str, *, again: bool) -> None:
         """Play the first round that has not been played, or none."""
+        self._say(f"looking for the console at {console}")
         wait_for_console(console, CONSOLE_SECONDS)
         with (
             Workflow(BILLING, token(BILLING), console, lab.relay) as billing,

@@ -28,7 +28,7 @@ from sweeper.killmatrix.stage import MOCK, stage
 INSIDE = "LANDED_KILLMATRIX"
 """Set in the process that runs in the installation made for the matrix."""
 REACH_SECONDS = 5
-NOT_INHERITED = {"DATABASE_URL", "DATABASE_OWNER_URL", "LANDED_CRASH_AT"}
+NOT_INHERITED = {"DATABASE_URL", "DATABASE_OWNER_URL", "DATABASE_DIRECT_URL", "LANDED_CRASH_AT"}
 
 
 class Command(BaseCommand):
