@@ -14,7 +14,10 @@ class ReviewConfig(AppConfig):
     def ready(self) -> None:
         """Register the admin's tables and make the roles after every migrate."""
         from review import admin, roles  # noqa: F401, PLC0415 - the models are ready only now
+        from review.access import second_factor, sessions, throttle  # noqa: PLC0415 - as above
 
+        for each in (second_factor, sessions, throttle):
+            each.connect()
         post_migrate.connect(roles.ensure_roles, sender=self, dispatch_uid="review.roles")
 
 

@@ -50,10 +50,10 @@ class Change(enum.StrEnum):
 
 CHANGE_WORDS: Mapping[Change, str] = {
     Change.SAME: "same on all sides",
-    Change.ATTEMPTED: "only attempted",
+    Change.ATTEMPTED: "changed by the attempt alone",
     Change.CURRENT: "changed since",
     Change.AGREED: "both sides wrote the same",
-    Change.CLASH: "changed on both sides",
+    Change.CLASH: "changed on both sides: only one can stay",
     Change.CARRIED: "changed since; the attempt carries the old value",
 }
 

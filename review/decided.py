@@ -86,7 +86,10 @@ def _decisions() -> QuerySet[AuditEvent]:
         )
         .defer("before", "after", "row_hash")
         .annotate(
-            decision_text=KT("after__decision"), changes_text=json_text("after__changes", 4_000)
+            decision_text=KT("after__decision"),
+            edited_text=KT("after__edited"),
+            key_text=KT("after__key"),
+            changes_text=json_text("after__changes", 4_000),
         )
     )
 

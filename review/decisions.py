@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from review.rights import ABANDON, APPROVE, LOOK_AGAIN, RESEND, RESOLVE
+from review.rights import ABANDON, ADMINISTER, APPROVE, LOOK_AGAIN, RESEND, RESOLVE, VIEW
 
 # What the form must hold for a decision, beside the lock_version it always carries.
 REASON: Final = "reason"
@@ -36,6 +36,11 @@ class Decision:
         """The right the verb needs."""
         return VERB_RIGHTS[self.verb]
 
+    @property
+    def only_asks(self) -> bool:
+        """Whether it asks somebody outside, and decides nothing itself."""
+        return self.verb == "look-again"
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -56,4 +61,11 @@ VERB_RIGHTS: Mapping[str, str] = {
     "reject": APPROVE,
     "take-back": RESOLVE,
     "withdraw": RESEND,
+    "administer": ADMINISTER,
+    "verify": VIEW,
 }
+
+# Verbs after which something may reach the outside, so that a policy may ask for a second factor.
+# Approving carries out what may be a resend; landed, not landed and abandon only write down what a
+# person knows, and to withdraw or to look again sends nothing.
+SENDING_VERBS: Final = frozenset({"resend", "approve"})

@@ -14,3 +14,11 @@ class IncompleteError(ReviewError):
         """Keep what is missing, per input."""
         super().__init__(", ".join(problems))
         self.problems = problems
+
+
+class HeldError(IncompleteError):
+    """Somebody else has it, and may keep it."""
+
+
+class UnstorableAddressError(ReviewError):
+    """An address holds what no column can, so nothing can be looked for by it."""

@@ -42,11 +42,15 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One field of the outcome: its value afterwards and whether that is a change."""
+    """One field of the outcome: its value afterwards, whether that is a change, and what gives way.
+
+    ``lost`` is the value nobody will see again: what stands now, or what was attempted in vain.
+    """
 
     name: str
     text: str
     written: bool
+    lost: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +134,15 @@ def outcome(attempted: Any, current: Any, picks: Mapping[str, Pick]) -> Outcome:
         written = value is not MISSING and equality(value, now) is not Equality.IDENTICAL
         if written:
             changes[name] = value
-        lines.append(Line(name, inline(value, _LINE_LIMIT).text or "not set", written))
+        other = now if written else attempted.get(name, MISSING)
+        lost = "" if equality(other, value) is Equality.IDENTICAL else _said(other)
+        lines.append(Line(name, _said(value), written, lost))
+    lines.sort(key=lambda line: not line.written)  # first what is written, then what stays
     return Outcome(_decision(picks, changes), changes, tuple(lines), problems)
+
+
+def _said(value: Any) -> str:
+    return inline(value, _LINE_LIMIT).text or "not set"
 
 
 def _decision(picks: Mapping[str, Pick], changes: Mapping[str, Any]) -> str:

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
 
+from review.errors import UnstorableAddressError
 from review.views.errors import unusable
 
 _NUL = "\x00"
@@ -24,5 +24,5 @@ class StorableAddress:
         """Answer 400 in plain words, or pass the request on."""
         for name, values in request.GET.lists():
             if any(_NUL in text for text in (name, *values)):
-                return unusable(request, SuspiciousOperation("It holds a NUL character."))
+                return unusable(request, UnstorableAddressError())
         return self.get_response(request)

@@ -208,6 +208,10 @@ ASKED_IN: Mapping[str, tuple[str, str]] = {
     "reason": (REASON, "Say why. The reason stays with the decision."),
     "statement": (REASON, "Say what you know, and how you know it."),
     "provider_ref or statement": (REASON, "Say what you know, and how you know it."),
+    "an event that has the key fields": (
+        EVENT,
+        "The event has no value for what its key is made of. Type it there.",
+    ),
     "risk_acknowledged": (RISK, "Tick this if a second send is acceptable; or decide otherwise."),
     "event": (EVENT, "Type the event with its id."),
     "external_execution_id": (EXECUTION, "Type the id of the execution."),
@@ -216,6 +220,16 @@ ASKED_IN: Mapping[str, tuple[str, str]] = {
 # Why a rule_failed was refused (detail.why), where it is not another outcome's word.
 WHY: Mapping[str, str] = {
     "not_dead": "Its job is under way again.",
+    "unchanged": "The content is the one that is stored.",
+    "same_key": "This event gives the same key; change what the key is made of.",
+    "key_known": "The key of this event is known already: something was done for it, or is under "
+    "way.",
+    "identity": "The content says what it is of, and would say something else than its event.",
+    "may_have_landed": "A send under this key may have landed; other content needs a new key.",
+    "provider_remembers_key": "The provider remembers this key with the old content; other content "
+    "needs a new key.",
+    "send_is_open": "A send of it may have landed: resend it as it is.",
+    "change_proposed": "A change of it waits for a second person.",
     "no_job": "It names nothing that could be sent again.",
     "execution_known": "Its execution is known, and nothing is wrong with it.",
     "no_execution_to_stop": "No execution is known that could be stopped.",
@@ -265,6 +279,15 @@ _OF_SOURCES: Mapping[tuple[str, str], Words] = {
         _REFRESH,
     ),
 }
+
+
+# The form was sent once more, by a reload or a second press: nothing was lost by it.
+YOURS = Words(
+    GOOD,
+    "You have decided this",
+    "Your first decision stands; it was not carried out a second time.",
+    _QUEUE,
+)
 
 
 def words(outcome: str, source: str = "conflict") -> Words:

@@ -50,16 +50,18 @@ def _known_to(viewer: AbstractUser | AnonymousUser) -> People:
 def without_role() -> str:
     """Say to somebody without a role which there are, and who can give one."""
     roles = listed([f"{name} ({words})" for name, words in ROLE_WORDS.items()])
+    return (
+        "Your account has no role in Landed, so there is nothing it may see. "
+        f"The roles are {roles}. {who_gives_roles()}, under People, at Groups."
+    )
+
+
+def who_gives_roles() -> str:
+    """Name the people who can give a role."""
     able = User.objects.with_perm(_GIVE_ROLES, backend=_BACKEND).filter(is_active=True)
     names = [
         shown(name, 60) for name in able.order_by("username").values_list("username", flat=True)[:6]
     ]
-    who = (
-        f"These people can give you one: {listed(names, most=5)}"
-        if names
-        else ("Nobody here can give you one; whoever runs Landed can, as a superuser")
-    )
-    return (
-        "Your account has no role in Landed, so there is nothing it may see. "
-        f"The roles are {roles}. {who}, under People, at Groups."
-    )
+    if names:
+        return f"These people can give you one: {listed(names, most=5)}"
+    return "Nobody here can give you one; whoever runs Landed can, as a superuser"

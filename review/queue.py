@@ -6,18 +6,17 @@ what waits.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
-from django.contrib.admin.utils import quote
 from django.db.models import F, Q, QuerySet
-from django.db.models.fields.tuple_lookups import Tuple, TupleGreaterThan
-from django.urls import reverse
+from django.db.models.fields.tuple_lookups import Tuple, TupleGreaterThan, TupleLessThan
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from review.decisions import Kind
+from review.items import addresses
 from review.items.rows import Told, tell
 from review.models import QueueItem
 from review.text import age, counted, shown
@@ -27,6 +26,9 @@ PAGE: Final = 50
 # Counting stops here; "1,000+" tells a person as much as the exact number.
 COUNT_CAP: Final = 1_000
 _ORDER = ("opened_at", "item_id", "source")
+# The orders of the queue: address word and label; without one, what waits longest is first.
+NEWEST: Final = "newest"
+ORDERS: Final[Mapping[str, str]] = {NEWEST: "Newest first"}
 
 # Kept as conflicts by the ledger, but no two versions met: what is missing is a key or a job.
 _LONE = ("missing_key", "lost_claim")
@@ -39,6 +41,9 @@ TABS: Final[Mapping[str, str]] = {
     "other": "Everything else",
     "decided": "Decided",
 }
+
+
+item_url = addresses.item_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,24 +127,46 @@ def counts(rows: QuerySet[QueueItem]) -> Counts:
     return Counts({**tabs, "": min(len(found), COUNT_CAP)}, capped=len(found) > COUNT_CAP)
 
 
-def waiting_count() -> str:
-    """Count all that waits for the header, up to 99."""
-    number = len(QueueItem.objects.order_by().values_list("source")[:100])
+def with_chips(found: QueuePage, chips: Mapping[tuple[str, str], tuple[str, ...]]) -> QueuePage:
+    """Add further labels to the rows of a page."""
+    rows = [
+        replace(row, chips=row.chips + chips.get((row.source, row.item_id), ()))
+        for row in found.rows
+    ]
+    return replace(found, rows=rows)
+
+
+def waiting_count(rows: QuerySet[QueueItem]) -> str:
+    """Count what waits for the header, up to 99."""
+    number = len(rows.order_by().values_list("source")[:100])
     return "99+" if number > 99 else str(number or "")
 
 
-def page(rows: QuerySet[QueueItem], after: str, late_after: float, suffix: str = "") -> QueuePage:
-    """Return the page that follows a position, oldest first."""
+def page(
+    rows: QuerySet[QueueItem],
+    after: str,
+    late_after: float,
+    suffix: str = "",
+    *,
+    newest: bool = False,
+) -> QueuePage:
+    """Return the page that follows a position, oldest or newest first."""
     position = _position(after)
-    ordered = rows.order_by(*_ORDER)
+    ordered = in_order(rows, newest=newest)
     if position:
-        ordered = ordered.filter(TupleGreaterThan(Tuple(*(F(name) for name in _ORDER)), position))
+        beyond = TupleLessThan if newest else TupleGreaterThan
+        ordered = ordered.filter(beyond(Tuple(*(F(name) for name in _ORDER)), position))
     found = list(ordered[: PAGE + 1])
     shown_rows = describe(found[:PAGE], late_after, suffix)
     more = found[PAGE - 1] if len(found) > PAGE else None
     return QueuePage(
         shown_rows, f"{more.opened_at.isoformat()}|{more.source}|{more.item_id}" if more else ""
     )
+
+
+def in_order(rows: QuerySet[QueueItem], *, newest: bool) -> QuerySet[QueueItem]:
+    """Put the queue in one of its two orders; an index reads either."""
+    return rows.order_by(*(f"-{name}" if newest else name for name in _ORDER))
 
 
 def _position(after: str) -> tuple[Any, ...] | None:
@@ -153,16 +180,13 @@ def _position(after: str) -> tuple[Any, ...] | None:
     return (opened_at, item_id, source) if opened_at and source else None
 
 
-def next_after(rows: QuerySet[QueueItem], source: str, item_id: str) -> QueueRow | None:
-    """Return the oldest other item of the same selection."""
-    found = list(rows.order_by(*_ORDER)[:2])
+def next_after(
+    rows: QuerySet[QueueItem], source: str, item_id: str, *, newest: bool = False
+) -> QueueRow | None:
+    """Return the first other item of the same selection."""
+    found = list(in_order(rows, newest=newest)[:2])
     others = [item for item in found if (item.source, str(item.item_id)) != (source, item_id)]
     return next(iter(describe(others[:1], float("inf"))), None)
-
-
-def item_url(source: str, item_id: object) -> str:
-    """Return the address of an item's page."""
-    return reverse("admin:review_item", args=[source, quote(str(item_id))])
 
 
 def describe(items: Iterable[QueueItem], late_after: float, suffix: str = "") -> list[QueueRow]:

@@ -3,14 +3,18 @@
 LANDED_DIR                  what this installation keeps (default .landed)
 DATABASE_URL                the runtime role's address; without it a private PostgreSQL is started
 DATABASE_OWNER_URL          the owner's address, direct and never through a pooler
+DATABASE_DIRECT_URL         the runtime role's address past the pooler of DATABASE_URL
+LANDED_N8N                  the n8n instances that are asked for runs: name=https://address, …
 LANDED_HTTPS=1              people reach the console through a proxy that ends TLS
 LANDED_ALLOWED_HOSTS        further host names, separated by commas
+LANDED_PROXIES              addresses or networks of the proxies whose X-Forwarded-For is believed
 LANDED_SECRET_KEY           replaces the key made once in LANDED_DIR
 LANDED_DEBUG=1              Django's debug pages; never on a machine others reach
 """
 
 import os
 import secrets
+from ipaddress import ip_network
 
 from django.utils.csp import CSP
 
@@ -26,6 +30,10 @@ _EXTRA_HOSTS = [
     host
     for entry in os.environ.get("LANDED_ALLOWED_HOSTS", "").split(",")
     if (host := entry.strip())
+]
+LANDED_PROXIES = [
+    ip_network(entry, strict=False)
+    for entry in os.environ.get("LANDED_PROXIES", "").replace(",", " ").split()
 ]
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *_EXTRA_HOSTS]
 
@@ -43,7 +51,11 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "django.contrib.staticfiles",
     "django_filters",
+    "django_otp",
+    "django_otp.plugins.otp_static",
+    "django_otp.plugins.otp_totp",
     "django_q",
+    "axes",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -54,9 +66,12 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "review.access.sessions.SessionAge",
+    "django_otp.middleware.OTPMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "review.middleware.StorableAddress",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "axes.middleware.AxesMiddleware",  # last, so that its answer to a locked log-in stands
 ]
 ROOT_URLCONF = "review.urls"
 WSGI_APPLICATION = "review.wsgi.application"
@@ -82,6 +97,7 @@ _logins = dsn.resolve()
 DB_OWNER = _logins.owner
 DB_APP = _logins.app
 DB_MODE = _logins.mode
+DB_DIRECT = _logins.direct
 LEDGER_ROLES = _logins.roles()
 DATABASES = {
     "default": {
@@ -134,13 +150,19 @@ SECURE_CSP = {
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 
-# Cookies know no ports: names of our own keep other programs on this host from losing theirs.
-SESSION_COOKIE_NAME = "landed_session"
-CSRF_COOKIE_NAME = "landed_csrf"
-SESSION_COOKIE_AGE = 12 * 3600  # a working day
+# Cookies know no ports: names of our own keep other programs on this host from losing theirs. Under
+# TLS the prefix lets no other host of the domain set them.
+_COOKIE = "__Host-landed" if HTTPS else "landed"
+SESSION_COOKIE_NAME = f"{_COOKIE}_session"
+CSRF_COOKIE_NAME = f"{_COOKIE}_csrf"
+SESSION_COOKIE_AGE = 12 * 3600  # until review.access.sessions gives a log-in its time
 SESSION_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_HTTPONLY = True
+# A link in a mail has to arrive logged in; a POST from elsewhere comes without the cookie.
+SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_HTTPONLY = True
+CSRF_COOKIE_SAMESITE = "Lax"
 
 if HTTPS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
@@ -150,6 +172,25 @@ if HTTPS:
     CSRF_TRUSTED_ORIGINS = [f"https://{host.removeprefix('.')}" for host in _EXTRA_HOSTS]
 # Preloading binds a whole domain for years; that is for its owner to decide, not for one program.
 SILENCED_SYSTEM_CHECKS = ["security.W021"]
+
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",  # first: what is locked is not looked at
+    "django.contrib.auth.backends.ModelBackend",
+]
+AXES_LOCKOUT_PARAMETERS = "review.access.throttle.counted_by"
+AXES_FAILURE_LIMIT = "review.access.throttle.attempts"
+AXES_COOLOFF_TIME = "review.access.throttle.lockout"
+AXES_CLIENT_IP_CALLABLE = "review.access.address.counted_address"
+AXES_LOCKOUT_CALLABLE = "review.views.errors.locked_out"
+# Or who knocks on would keep somebody's name locked for ever.
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+# Or whoever has an account could wipe out their own failures at somebody else's.
+AXES_RESET_ON_SUCCESS = False
+AXES_DISABLE_ACCESS_LOG = True  # the audit has what is kept
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "csrfmiddlewaretoken", "next"]
+OTP_TOTP_ISSUER = "Landed"
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -189,7 +230,10 @@ Q_CLUSTER = {
 # Who is told when something waits for a person; with neither set, nobody is.
 LANDED_ALERT_WEBHOOK = os.environ.get("LANDED_ALERT_WEBHOOK")
 LANDED_ALERT_MAIL = os.environ.get("LANDED_ALERT_MAIL", "").replace(",", " ").split()
-# Hosts (host or host:port) that webhooks may reach at private addresses and over plain http.
+# The n8n instances that runs name; each key in LANDED_SECRET_N8N_NAME (sweeper/n8n/instances.py).
+LANDED_N8N = os.environ.get("LANDED_N8N", "").replace(",", " ").split()
+LANDED_N8N_HOME = state_dir() / "n8n"  # what the n8n of `manage.py n8n up` keeps
+# Hosts (host or host:port) that webhooks and n8n may have at private addresses and over plain http.
 LANDED_PRIVATE_HOSTS = os.environ.get("LANDED_PRIVATE_HOSTS", "").replace(",", " ").split()
 DEFAULT_FROM_EMAIL = os.environ.get("DEFAULT_FROM_EMAIL", "landed@localhost")
 MAILERS = {
@@ -215,11 +259,15 @@ LOGGING = {
     "formatters": {
         "line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"away": {"()": "ledger.away.OneLineWhileAway"}},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["away"]}
+    },
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         # Django would mail errors to nobody; and a wrong password is not worth a line.
         "django": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
         "django.request": {"handlers": ["stderr"], "level": "ERROR", "propagate": False},
+        "axes": {"handlers": ["stderr"], "level": "ERROR", "propagate": False},
     },
 }

@@ -87,6 +87,15 @@ _OUTBOX = (
 
 _RUN = (
     Decision(
+        "look-again",
+        "check_engine",
+        "Check the engine now",
+        "Asks the engine about execution {execution} as the reconciler does. A run that it says is "
+        "over is ended here; a stop that somebody asked for is asked for again.",
+        key="l",
+        needs=(),
+    ),
+    Decision(
         "resolve",
         "request_stop",
         "Ask to stop it",
@@ -127,16 +136,3 @@ SOURCES: Mapping[str, Kind] = {
     "outbox": Kind("message given up", "✉", "bad", _OUTBOX),
     "key": Kind("key overdue", "⚷", "plain"),
 }
-
-
-def find(source: str, verb: str, decision: str) -> Decision | None:
-    """Return the decision of a source under a verb, or None where the table has none."""
-    kind = SOURCES.get(source)
-    return next(
-        (
-            each
-            for each in (kind.decisions if kind else ())
-            if (each.verb, each.decision) == (verb, decision)
-        ),
-        None,
-    )

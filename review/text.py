@@ -5,11 +5,12 @@ module makes characters visible that would otherwise lie to the reader.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from urllib.parse import urlsplit
 
 # Characters without a glyph or with power over the order of others: control characters but tab and
 # newline, soft hyphen, joiners, zero-width spaces, bidi marks and overrides, fillers, tags.
-_INVISIBLE = re.compile(
+INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e0fff]"
@@ -24,7 +25,7 @@ _DAY = 86_400
 
 def visible(text: str) -> str:
     """Write every invisible or order-changing character as its code point."""
-    return _INVISIBLE.sub(lambda match: f"⟨U+{ord(match.group()):04X}⟩", text)
+    return INVISIBLE.sub(lambda match: f"⟨U+{ord(match.group()):04X}⟩", text)
 
 
 def shorten(text: str, limit: int = SHORT_LIMIT) -> str:
@@ -37,6 +38,36 @@ def shown(value: object, limit: int = SHORT_LIMIT) -> str:
     if value is None:
         return ""
     return visible(shorten(str(value), limit))
+
+
+# What may stand in a link: printable ASCII, so that nothing in it looks like something else.
+_ADDRESS = re.compile(r"https?://[!#-;=?-\[\]_a-z~]+", re.IGNORECASE)
+
+
+def addresses_in(text: str) -> Iterator[tuple[str, bool]]:
+    """Split a text at its web addresses; each part with whether it is one that is safe to follow.
+
+    Safe is http or https to a host by name or number, without a user name before it.
+    """
+    done = 0
+    for match in _ADDRESS.finditer(text):
+        address = match.group().rstrip(".,;:!?)'")
+        end = match.start() + len(address)
+        if not _is_plain(address) or text[end : end + 1].isalnum():
+            continue
+        yield text[done : match.start()], False
+        yield address, True
+        done = end
+    yield text[done:], False
+
+
+def _is_plain(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+        known = bool(parts.hostname) and parts.port != 0  # a port that is none raises
+    except ValueError:
+        return False
+    return known and "@" not in parts.netloc and "\\" not in address
 
 
 def age(seconds: float) -> str:

@@ -5,7 +5,11 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from ledger.api import api
+from ledger.api.routes import add_for_people
+from review.doors import http
 from review.views.icon import icon
+
+add_for_people(api, http.routes())
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:review_queue")),

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from review.decisions import EVENT, REASON, REFERENCE, RISK, STATEMENT, Decision, Kind
+from review.setup import SETUP
 from review.sources import SOURCES
 
 # A form's word for "write the row as shown"; the choices say whether that is apply or merge.
@@ -59,7 +60,7 @@ _ABANDON_PLAIN = Decision(
 )
 
 KINDS: Mapping[str, Kind] = {
-    "stale_version": Kind("stale version", "⇄", "warn", _FIELD_DECISIONS),
+    "stale_version": Kind("lost change", "⇄", "warn", _FIELD_DECISIONS),
     "rule_failed": Kind("rule failed", "⊘", "warn", _FIELD_DECISIONS),
     "not_owner_of_field": Kind("not its field", "⊘", "warn", _FIELD_DECISIONS),
     "bad_transition": Kind("bad status move", "⇤", "warn", _FIELD_DECISIONS),
@@ -226,6 +227,8 @@ SECOND_OWN = (
     ),
 )
 
+OWN_PROPOSAL: Final = "You proposed this. A second person has to confirm it, on this page."
+
 WITHDRAW = Decision(
     "withdraw",
     "withdraw",
@@ -240,6 +243,21 @@ def is_offered(kind: str, verb: str, decision: str) -> bool:
     """Say whether a kind of conflict has a decision, and under this verb, with its right."""
     table = (*KINDS.get(kind, UNKNOWN_KIND).decisions, *SECOND_PERSON, *SECOND_OWN, WITHDRAW)
     return any((each.verb, each.decision) == (verb, decision) for each in table)
+
+
+def decisions_of(source: str) -> tuple[Decision, ...]:
+    """Return every decision that a page of a source may offer, whatever its kind and state."""
+    second = (*SECOND_PERSON, *SECOND_OWN)
+    if source == "conflict":
+        return (*(each for kind in KINDS.values() for each in kind.decisions), *second, WITHDRAW)
+    kind = SETUP.get(source) or SOURCES.get(source, UNKNOWN_KIND)
+    return (*kind.decisions, *second) if source == "failed_job" else kind.decisions
+
+
+def find_decision(source: str, verb: str, decision: str) -> Decision | None:
+    """Return a decision of what is no conflict under a verb, or None where no table has it."""
+    named = (each for each in decisions_of(source) if each.decision == decision)
+    return next((each for each in named if each.verb == verb), None)
 
 
 def kind_of(source: str, kind: str) -> Kind:

@@ -45,6 +45,10 @@ class Send:
     dominated: bool
     holder: str = "the worker"
     state: str = "review"
+    # The provider still refuses a repeat of this key.
+    refuses: bool = False
+    # No attempt is left, so that only a person may send again.
+    spent: bool = False
 
     @property
     def decided(self) -> bool:
@@ -130,12 +134,19 @@ def _landed_before(pieces: list[Piece], send_no: int) -> str:
     return f" An earlier send (no. {listed(sorted(earlier))}) did land." if earlier else ""
 
 
+def unmarked(send_no: int) -> str:
+    """Say of the latest try that it was never marked; the queue and the item's page agree."""
+    if send_no > 0:  # tried again since: what is unmarked is the latest try alone
+        return f"the try after send no. {send_no} was never marked"
+    return "the send was never marked"
+
+
 def _unmarked(send: Send, pieces: list[Piece]) -> Verdict:
     before = f"{send.holder[0].upper()}{send.holder[1:]} stopped before it marked the send."
-    if send.send_no > 0:  # tried again since: what is unmarked is the latest try alone
+    if send.send_no > 0:
         return Verdict(
             Landed.UNKNOWN,
-            f"Cannot tell: the try after send no. {send.send_no} was never marked.",
+            f"Cannot tell: {unmarked(send.send_no)}.",
             f"{before} {_earlier_words(send.send_no, pieces, send.send_no)}",
         )
     if send.dominated:
@@ -146,7 +157,7 @@ def _unmarked(send: Send, pieces: list[Piece]) -> Verdict:
         )
     return Verdict(
         Landed.UNKNOWN,
-        "Cannot tell: the send was never marked.",
+        f"Cannot tell: {unmarked(0)}.",
         f"{before} If the workflow sends only after the mark, nothing left; nothing proves that.",
     )
 
@@ -174,12 +185,23 @@ def _sentence(parts: list[str]) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
+def safe_again(provider: str) -> str:
+    """Say that a resend does no harm where the provider refuses a repeat."""
+    return (
+        f"{provider} refuses a repeat of the same key, so a resend is safe: it makes no second one."
+    )
+
+
 def _because(send: Send, pieces: list[Piece], now: datetime) -> str:
     marked = age((now - send.marked_at).total_seconds()) if send.marked_at else ""
     words = [f"{send.holder} marked the send {marked} ago and no answer was recorded"]
     words[0] = words[0][0].upper() + words[0][1:]
+    if send.refuses:
+        spent = "No attempt is left, so it is not sent again by itself. " if send.spent else ""
+        text = f"{words[0]}. {spent}{safe_again(send.provider)}"
+        return text + _landed_before(pieces, send.send_no)
     consequence = {
-        "forced_unique": f"{send.provider} refuses a second send of the same key while it keeps it",
+        "forced_unique": f"{send.provider} may have forgotten the key and take it twice",
         "advisory_handle": f"{send.provider} would accept the same send twice",
         "advisory_blind": f"{send.provider} would accept the same send twice and cannot be asked",
     }.get(send.provider_class, f"Nothing is known of how {send.provider} treats a repeat")

@@ -39,7 +39,7 @@ def vitals() -> list[Vital]:
     signs = [_beat(_NAMES[name], beats[name], now) for name in _SHOWN if name in beats]
     if "sweep" not in beats:
         signs.insert(0, Vital("warn", "last sweep", "none yet", "· start the worker"))
-    return [*signs, *_counters(now)]
+    return [*signs, *counters(now)]
 
 
 def _beat(label: str, beat: Liveness, now: datetime) -> Vital:
@@ -48,7 +48,7 @@ def _beat(label: str, beat: Liveness, now: datetime) -> Vital:
     return Vital("bad" if late else "ok", label, age(seconds), "ago", beat.last_success_at)
 
 
-def _counters(now: datetime) -> list[Vital]:
+def counters(now: datetime) -> list[Vital]:
     """Count today's retried writes: those that won, and those whose rule no longer held."""
     workflows = list(Workflow.objects.values_list("name", flat=True)[:COUNT_CAP])
     rows = AuditEvent.objects.filter(

@@ -21,6 +21,9 @@ WON: Mapping[str, str] = {
     "landed": "The job is closed as done. Landed sends nothing more for it.",
     "not_landed": "The job is closed as not sent, on your word. Landed sends nothing more for it.",
     "resend": "It is given back to be done again, under the same key.",
+    "resend_changed": "The changed content is queued to be sent, under the same key.",
+    "resend_as_new": "The old job ended; the changed content is queued as a new job, under the key "
+    "of its own event.",
     "abandon": "It is given up. Landed writes and sends nothing more for it.",
     "approve": "The proposal was carried out.",
     "acknowledge": "It is noted that you saw it. Nothing else was changed.",

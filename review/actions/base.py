@@ -6,7 +6,7 @@ from typing import Any
 
 from review.decisions import EVENT, EXECUTION, INSTANCE, REASON, REFERENCE
 from review.errors import IncompleteError
-from review.jsonvalue import PREVIEW_LIMIT, unstorable
+from review.jsonvalue import PREVIEW_LIMIT, UnreadableError, parse, unstorable, wire
 
 # What a person types, by input and in the form's order: how long it may be (more is a paste gone
 # wrong), and what is said where it must not be blank.
@@ -62,6 +62,19 @@ def texts(form: Mapping[str, str], *required: str, also: tuple[str, ...] = ()) -
     if problems:
         raise IncompleteError(problems)
     return read
+
+
+def document(text: str, name: str, hint: str) -> dict[str, Any]:
+    """Read a JSON object as the ledger takes it, no number changed; hint says what it holds."""
+    try:
+        value = parse(text)
+    except UnreadableError as error:
+        raise IncompleteError({name: TEXTS[name][1] if name in TEXTS else hint}) from error
+    if not isinstance(value, dict) or not value:
+        raise IncompleteError({name: hint})
+    if words := unstorable(value):
+        raise IncompleteError({name: words})
+    return {member: wire(each) for member, each in value.items()}
 
 
 def _problem(name: str, text: str | None, required: tuple[str, ...]) -> str:

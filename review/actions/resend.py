@@ -5,10 +5,8 @@ from typing import Any
 
 from ledger.models import Conflict
 from ledger.operations.decisions import decide_conflict
-from review.actions.base import TEXTS, Attempt, answered, lock_version, revision, texts
+from review.actions.base import Attempt, answered, document, lock_version, revision, texts
 from review.decisions import EVENT, REASON, RISK
-from review.errors import IncompleteError
-from review.jsonvalue import UnreadableError, parse, unstorable, wire
 
 
 def run(conflict: Conflict, actor: str, form: Mapping[str, str]) -> Attempt:
@@ -17,7 +15,9 @@ def run(conflict: Conflict, actor: str, form: Mapping[str, str]) -> Attempt:
     extra: dict[str, Any] = {}
     if conflict.kind == "missing_key":
         read = texts(form, REASON, EVENT)
-        extra["event"] = _event(read[EVENT])
+        extra["event"] = document(
+            read[EVENT], EVENT, "The event has to be a JSON object with the fields of its key."
+        )
     else:
         read = texts(form, REASON)
     if conflict.kind == "unknown_send":
@@ -32,17 +32,3 @@ def run(conflict: Conflict, actor: str, form: Mapping[str, str]) -> Attempt:
         **extra,
     )
     return answered("resend", result)
-
-
-def _event(text: str) -> dict[str, Any]:
-    try:
-        event = parse(text)
-    except UnreadableError as error:
-        raise IncompleteError({EVENT: TEXTS[EVENT][1]}) from error
-    if not isinstance(event, dict) or not event:
-        raise IncompleteError(
-            {EVENT: "The event has to be a JSON object with the fields of its key."}
-        )
-    if words := unstorable(event):
-        raise IncompleteError({EVENT: words})
-    return {name: wire(value) for name, value in event.items()}

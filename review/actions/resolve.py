@@ -5,7 +5,7 @@ from typing import Any
 
 from ledger.models import Conflict
 from ledger.operations.decisions import decide_conflict
-from review.actions.base import Attempt, answered, lock_version, revision, texts
+from review.actions.base import Attempt, answered, document, lock_version, revision, texts
 from review.compare import compare
 from review.decisions import REASON, REFERENCE
 from review.errors import IncompleteError
@@ -28,6 +28,9 @@ def run(conflict: Conflict, actor: str, form: Mapping[str, str]) -> Attempt:
     extra: dict[str, Any] = {}
     if decision == AS_SHOWN:
         decision, extra = _as_shown(conflict, form)
+    elif decision == "merge":  # no compare was shown: the values are named
+        changes = document(form.get("changes", ""), "changes", "Name the values to write.")
+        extra = {"changes": changes}
     if stated:
         extra = {"statement": read[REASON], "provider_ref": read[REFERENCE]}
     result = decide_conflict(

@@ -5,25 +5,24 @@ is added here must name its permissions: a test enumerates them.
 """
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.contrib.admin.utils import unquote
 from django.core.exceptions import ValidationError
-from django.core.paginator import Paginator
 from django.db import models
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from review.admin.paging import CappedPaginator
+from review.items import hidden
 from review.items.reading import json_text, preview
 from review.people import People, people_for
 from review.rights import VIEW, VIEW_PAYLOAD
 from review.text import shown
 
-# Counting stops here, so that a list of ten million rows opens like one of ten.
-_COUNT_CAP = 10_000
 CELL = 120
 # Columns an address may filter by; of the others the database would not even read a text.
 _COMPARED = (
@@ -51,9 +50,8 @@ _ACTOR_COLUMNS = {"second_approver", "user_name", *_KINDS, *_WORKFLOW_COLUMNS}
 
 if TYPE_CHECKING:  # generic to the type checker only
     _Admin = admin.ModelAdmin[Any]
-    _Paginator = Paginator[Any]
 else:
-    _Admin, _Paginator = admin.ModelAdmin, Paginator
+    _Admin = admin.ModelAdmin
 
 
 def is_plain(lookup: str) -> bool:
@@ -64,19 +62,23 @@ def is_plain(lookup: str) -> bool:
     return _PLAIN.issuperset(lookup.split("__")[1:])
 
 
-class CappedPaginator(_Paginator):
-    """Counts no further than the cap; what lies behind it is found by search."""
+class Untouched:
+    """No row is added, changed or deleted here: rows come from operations, or from code."""
 
-    @cached_property
-    def count(self) -> int:
-        """Return the number of rows, at most the cap."""
-        rows = self.object_list
-        if isinstance(rows, QuerySet):
-            return len(rows.order_by().values_list("pk")[:_COUNT_CAP])
-        return super().count
+    def has_add_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
+        """Refuse."""
+        return False
+
+    def has_change_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
+        """Refuse."""
+        return False
+
+    def has_delete_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
+        """Refuse."""
+        return False
 
 
-class GuardedAdmin(_Admin):
+class GuardedAdmin(Untouched, _Admin):
     """A read-only table: exact search, bounded cells, values only for who may see payloads."""
 
     search_exact: Sequence[str] = ()
@@ -104,18 +106,6 @@ class GuardedAdmin(_Admin):
         """Show rows to who may see the console."""
         return request.user.has_perm(VIEW)
 
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse: rows come from operations."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse: rows change through operations."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse: the ledger archives, it does not delete."""
-        return False
-
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> Any:
@@ -123,6 +113,27 @@ class GuardedAdmin(_Admin):
         if "\x00" in object_id:
             return None
         return super().get_object(request, object_id, from_field)
+
+    def _get_obj_does_not_exist_redirect(
+        self, request: HttpRequest, opts: Any, object_id: str
+    ) -> HttpResponse:
+        """Say at once that there is no such row; Django would say it on some later page."""
+        name = shown(str(opts.verbose_name), 60)
+        raise Http404(f"No {name} has the id {shown(unquote(object_id), 80)}. It may be archived.")
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """Name the row without hidden characters."""
+        context["subtitle"] = shown(context.get("original"), CELL)
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Name the page in its own words alone."""
+        named = {"title": "Change history", **(extra_context or {})}
+        return super().history_view(request, object_id, named)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Leave every JSON and binary column in the database."""
@@ -212,7 +223,11 @@ def _previewer(
         if isinstance(field, models.BinaryField):
             return _digest(row, field)
         if not allowed:
-            return "hidden: your role may not see payloads"
+            size, sha256 = hidden.measured(row, field.name)
+            if size is None:
+                return "-"
+            told = f"{size:,} bytes, SHA-256 {sha256 or 'not computed: it is large'}"
+            return f"hidden: your role may not see payloads ({told}). {hidden.who_may()}"
         text = (
             type(row)
             .objects.filter(pk=row.pk)

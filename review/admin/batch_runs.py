@@ -18,7 +18,4 @@ class BatchRunAdmin(GuardedAdmin):
         "started_at",
         "heartbeat_at",
     )
-    search_exact = (
-        "id",
-        "workflow_name",
-    )
+    search_exact = ("id",)

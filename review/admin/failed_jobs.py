@@ -18,7 +18,4 @@ class FailedJobAdmin(GuardedAdmin):
         "retry_count",
         "failed_at",
     )
-    search_exact = (
-        "id",
-        "job_id",
-    )
+    search_exact = ("id",)

@@ -19,8 +19,5 @@ class IdemAdmin(GuardedAdmin):
         "claimed_at",
         "done_at",
     )
-    search_exact = (
-        "idem_key",
-        "job_id",
-    )
+    search_exact = ("idem_key",)
     ordering = ("pk",)

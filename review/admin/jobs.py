@@ -20,9 +20,5 @@ class JobAdmin(GuardedAdmin):
         "lease_expires_at",
         "updated_at",
     )
-    search_exact = (
-        "id",
-        "idem_key",
-        "handle",
-    )
+    search_exact = ("id", "idem_key")
     ordering = ("pk",)

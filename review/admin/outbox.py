@@ -19,7 +19,4 @@ class OutboxMessageAdmin(GuardedAdmin):
         "published_at",
         "given_up_at",
     )
-    search_exact = (
-        "id",
-        "subject",
-    )
+    search_exact = ("id",)

@@ -11,7 +11,7 @@ from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
 from django.http import HttpRequest, HttpResponse
 
-from review.admin.base import is_plain
+from review.admin.base import Untouched, is_plain
 
 # Importing Django's own pages registers them.
 admin.site.unregister([User, Group])
@@ -72,21 +72,9 @@ class PersonAdmin(_UserAdmin):
 
 
 @admin.register(Group)
-class RoleAdmin(GroupAdmin):
-    """A role; its rights are made by review.roles at every migrate."""
+class RoleAdmin(Untouched, GroupAdmin):
+    """A role; its rights are code, made by review.roles at every migrate."""
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         """Compare values as they are, as every other table does."""
         return is_plain(lookup) and super().lookup_allowed(lookup, value, request)
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse: roles are code."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse: roles are code."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse: roles are code."""
-        return False

@@ -20,4 +20,4 @@ class RunAdmin(GuardedAdmin):
         "deadline_at",
         "last_checked_at",
     )
-    search_exact = ("id", "external_execution_id", "job_id")
+    search_exact = ("id",)

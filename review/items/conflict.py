@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
+from django.utils.html import format_html
 
 from ledger.models import Conflict
 from review.decisions import RISK
@@ -23,12 +24,13 @@ from review.items.around import (
 )
 from review.items.ends import closed, decided_of, left_alone, proposal_of
 from review.items.facts import chips_of, detail_facts, facts_of, four_of
-from review.items.fields import Ground
+from review.items.fields import Ground, to_choose
+from review.items.hidden import hidden
 from review.items.offers import User, needs_of, offer
 from review.items.page import Fact, FieldPart, ItemPage, Next, Offer, Payload, SendPart, Version
 from review.items.places import places
 from review.items.stories import Story
-from review.jsonvalue import Number, Preview, pretty
+from review.jsonvalue import Number, pretty
 from review.people import people_for
 from review.rights import RESOLVE, VIEW_PAYLOAD
 from review.text import actor, shown
@@ -74,6 +76,7 @@ def page(conflict: Conflict, user: User, form: Mapping[str, str] | None = None) 
         allowed=allowed,
         closed=not (allowed and user.has_perm(RESOLVE)),
     )
+    part = _field_part(conflict, ground)
     built = ItemPage(
         source="conflict",
         item_id=str(conflict.id),
@@ -88,8 +91,8 @@ def page(conflict: Conflict, user: User, form: Mapping[str, str] | None = None) 
         lock_version=conflict.lock_version,
         revision_seen=_revision_seen(conflict, around),
         opened_at=conflict.waiting_since or conflict.created_at,
-        next=_next(conflict, around),
-        fields=_field_part(conflict, ground),
+        next=_next(conflict, around, part),
+        fields=part,
         send=_send_part(conflict, around, now),
         payloads=_payloads(conflict, around, allowed=allowed),
         proposal=proposal,
@@ -108,13 +111,15 @@ def _meanwhile(conflict: Conflict, around: Around) -> list[Version]:
     ]
 
 
-def _next(conflict: Conflict, around: Around) -> Next | None:
+def _next(conflict: Conflict, around: Around, part: FieldPart | None) -> Next | None:
     """Say what to do while the item waits, and where to look where only a person can."""
     if conflict.state != "open":
         return None
     job, provider = around.job, around.provider
     name = job.provider if job else None
     words = nexts.of_conflict(conflict, name, provider, has_job=job is not None)
+    if conflict.kind == "stale_version" and part and part.written:
+        return Next(words, format_html("{}", to_choose(part)))
     if job is None or conflict.kind != "unknown_send" or conflict.proposed_by:
         return Next(words)
     return Next(words, nexts.how_to_check(job, provider))
@@ -210,8 +215,7 @@ def _story_facts(conflict: Conflict, around: Around, owned: reading.Owners) -> d
         "foreign": foreign,
         "owners": sorted({name for field in foreign for name in owned.get(field, ([], False))[0]}),
         "move": step if all(isinstance(each, str) for each in step) else None,
-        "provider": shown(around.job.provider, 60) if around.job else None,
-        "marked": around.job is not None and sends.was_marked(around.job),
+        **sends.facts_of(around.job, around.provider, timezone.now()),
     }
 
 
@@ -251,11 +255,12 @@ def _payloads(conflict: Conflict, around: Around, *, allowed: bool) -> list[Payl
         if text is None or (column == "attempted" and unreadable(conflict) is not None):
             continue
         wrapped = column == "attempted" and conflict.target is None
-        found.append(
+        seen = (
             reading.preview(label, text, wrapped=wrapped)
             if allowed
-            else Payload(label, Preview("", cut=False), hidden=True)
+            else hidden(label, conflict, column)
         )
+        found += [seen] if seen else []
     if conflict.kind == "missing_key" and found:
         found[0] = replace(found[0], open=True)
     return found

@@ -4,10 +4,16 @@ from dataclasses import replace
 from typing import Any
 
 from review.items import reading
+from review.items.hidden import hidden, hidden_body
 from review.items.page import Payload
-from review.jsonvalue import PREVIEW_LIMIT, Preview
+from review.jsonvalue import PREVIEW_LIMIT
 
-_COLUMNS = {"failed_job": "payload", "outbox": "payload", "key": "result"}
+_COLUMNS = {
+    "failed_job": "payload",
+    "outbox": "payload",
+    "key": "result",
+    "archived": "result",
+}
 
 
 def of_other(source: str, row: Any, *, allowed: bool, again: bool) -> list[Payload]:
@@ -18,9 +24,10 @@ def of_other(source: str, row: Any, *, allowed: bool, again: bool) -> list[Paylo
     if column is None:
         return []
     label = column.capitalize()
-    if not allowed:
-        return [Payload(label, Preview("", cut=False), hidden=True)]
     digest = _digest(source, row)
+    if not allowed:
+        found = (hidden_body(label, digest) if digest else None) or hidden(label, row, column)
+        return [found] if found else []
     if digest and (kept := reading.payload_of_body(label, digest)):
         return [replace(kept, resent=source == "failed_job" and again)]
     text = (
@@ -37,6 +44,6 @@ def _digest(source: str, row: Any) -> bytes | None:
     """Return the digest of the bytes a row's content is kept as, where it is kept apart."""
     if source == "failed_job" and row.payload_sha256:
         return bytes(row.payload_sha256)
-    if source == "key" and row.result_ref:
+    if source in ("key", "archived") and row.result_ref:
         return bytes.fromhex(row.result_ref)
     return None

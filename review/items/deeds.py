@@ -23,6 +23,8 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "resend": ("gave it back to be done again", "give it back to be done again"),
     "abandon": ("abandoned it", "abandon it"),
     "acknowledge": ("noted it as seen", "note it as seen"),
+    "approve": ("approved the change and had it sent", "approve the change"),
+    "reject": ("rejected the change", "reject the change"),
     "run_now": ("made it due now", "make it due now"),
     "mark_failed": ("marked it failed", "mark it failed"),
     "retry": ("offered the message again", "offer the message again"),

@@ -1,16 +1,19 @@
 """How an item ended, or nearly: what is proposed, what was decided, and why nothing may be done."""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from django.contrib.auth.models import User
+from django.db.models.fields.json import KT
 
-from ledger.models import Conflict, Idem, Job
+from ledger.models import Conflict, FailedJob, Idem, Job
 from review.items import reading
+from review.items.around import attempted_names
 from review.items.page import Decided, Proposal
 from review.items.stories import version
 from review.jsonvalue import inline
 from review.rights import APPROVE
-from review.text import actor, shown
+from review.text import actor, listed, shown
 
 # Where rights are asked for: Django's own tables.
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -47,11 +50,27 @@ def proposal_of(conflict: Conflict, *, allowed: bool) -> Proposal | None:
     )
 
 
+def proposal_of_letter(letter: FailedJob) -> Proposal | None:
+    """Return the change of a dead letter that waits for a second person, if one does."""
+    if letter.proposed_by is None:
+        return None
+    found = FailedJob.objects.filter(pk=letter.pk).annotate(reason_told=KT("proposed__reason"))
+    reason = found.values_list("reason_told", flat=True).first()
+    others = User.objects.with_perm(APPROVE, backend=_BACKEND).filter(is_active=True)
+    return Proposal(
+        lonely=not others.exclude(username=letter.proposed_by).exists(),
+        by=actor(letter.proposed_by, 80),
+        at=letter.proposed_at,
+        decision="resend with the changed content below",
+        reason=shown(reason or "", 400),
+    )
+
+
 def decided_of(conflict: Conflict, job: Job | None, now: datetime) -> Decided | None:
     """Return what was decided, and until when it can be taken back."""
     if conflict.resolved_at is None:
         return None
-    undo = None
+    undo, wrote = None, _wrote(conflict)
     if conflict.kind == "unknown_send" and conflict.state == "resent" and job:
         undo = job.run_after if job.state == "queued" and job.run_after > now else None
     return Decided(
@@ -63,7 +82,20 @@ def decided_of(conflict: Conflict, job: Job | None, now: datetime) -> Decided | 
         undo_until=undo,
         resulting=version(conflict.resulting_revision) if conflict.resulting_revision else "",
         approved_by=actor(conflict.second_approver or "", 80),
+        wrote=_named(wrote),
+        left=_named(name for name in attempted_names(conflict) if wrote and name not in wrote),
     )
+
+
+def _wrote(conflict: Conflict) -> list[str]:
+    """Return the fields a decision wrote."""
+    resolution = reading.side(reading.text_of(conflict, "resolution")).value
+    changes = resolution.get("changes") if isinstance(resolution, dict) else None
+    return list(changes) if isinstance(changes, dict) else []
+
+
+def _named(names: Iterable[str]) -> str:
+    return listed([shown(name, 60) for name in names], most=6)
 
 
 def left_alone(conflict: Conflict) -> bool:

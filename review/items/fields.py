@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ledger.models import Conflict, RecordHistory
-from review.compare import Cell, Comparison, Row, compare
+from review.compare import Cell, Change, Comparison, Row, compare
 from review.items.page import Column, FieldPart, FieldRow, Version
 from review.items.reading import Owners, Side, side, text_of
 from review.items.stories import version
@@ -65,7 +65,20 @@ def field_part(conflict: Conflict, ground: Ground) -> FieldPart:
         versions=tuple(ground.versions),
         closed=ground.closed,
     )
-    return part if ground.allowed else _hide(part)
+    return part if ground.allowed else hide(part)
+
+
+def to_choose(part: FieldPart) -> str:
+    """Say what of an attempt can stand beside what others wrote; empty where nothing differs."""
+    rows = [each.row for each in part.rows if each.row.in_attempt]
+    free, clash = (
+        listed([shown(row.name, 40) for row in rows if row.change is change], most=3)
+        for change in (Change.ATTEMPTED, Change.CLASH)
+    )
+    if clash:
+        also = f"{free} can be written as well; of" if free else "Of"
+        return f"{also} {clash} one value can stay, now the one that is there."
+    return f"Nobody else wrote {free}: it can be written as well." if free else ""
 
 
 def _columns(conflict: Conflict, newest: Version | None, found: str) -> tuple[Column, ...]:
@@ -139,8 +152,16 @@ def two_sided(conflict: Conflict, labels: tuple[str, str], *, allowed: bool) -> 
     base = stored.value if stored.usable else MISSING
     comparison = compare(base, arrived.value, base)
     workflow = actor(conflict.workflow, 60)
+    columns = (Column(labels[0]), Column(labels[1], f"by {workflow}", conflict.created_at))
+    return in_two_columns(columns, comparison, allowed=allowed)
+
+
+def in_two_columns(
+    columns: tuple[Column, Column], comparison: Comparison, *, allowed: bool
+) -> FieldPart:
+    """Show a comparison of which nothing is chosen."""
     part = FieldPart(
-        columns=(Column(labels[0]), Column(labels[1], f"by {workflow}", conflict.created_at)),
+        columns=columns,
         rows=tuple(FieldRow(row, None, None) for row in comparison.rows),
         comparison=comparison,
         written=None,
@@ -148,10 +169,10 @@ def two_sided(conflict: Conflict, labels: tuple[str, str], *, allowed: bool) -> 
         after="",
         two_sided=True,
     )
-    return part if allowed else _hide(part)
+    return part if allowed else hide(part)
 
 
-def _hide(part: FieldPart) -> FieldPart:
+def hide(part: FieldPart) -> FieldPart:
     """Keep the names and who changed what; drop every value."""
     rows = tuple(replace(each, row=_hidden_row(each.row)) for each in part.rows)
     comparison = replace(

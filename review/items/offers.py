@@ -7,11 +7,11 @@ decides.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from django.contrib.admin.utils import quote
 from django.contrib.auth.models import AbstractUser, AnonymousUser
-from django.urls import reverse
 
+from review.access import second_factor
 from review.decisions import Decision
+from review.items.addresses import item_url
 from review.items.page import Offer
 from review.rights import RIGHT_WORDS, WHERE_ROLES
 from review.verbs import AS_SHOWN
@@ -36,7 +36,7 @@ def offer(
 ) -> list[Offer]:
     """Return the decisions of an item (source, id) for this person; closed forbids them all."""
     source, item_id = item
-    page = reverse("admin:review_item", args=[source, quote(item_id)])
+    page = item_url(source, item_id)
     offers = [
         Offer(
             decision,
@@ -45,7 +45,8 @@ def offer(
             decision.tone,
             closed
             or places.forbidden.get(decision.decision, "")
-            or lacking(user, decision.permission),
+            or lacking(user, decision.permission)
+            or (without_second_factor() if second_factor.missing(user, decision.verb) else ""),
         )
         for decision in decisions
     ]
@@ -74,3 +75,11 @@ def lacking(user: User, permission: str) -> str:
 def lacking_words(permission: str) -> str:
     """Say that a right is missing, and who gives it."""
     return f"Your role may not {RIGHT_WORDS[permission]}. Ask an administrator; {WHERE_ROLES}."
+
+
+def without_second_factor() -> str:
+    """Say that a send needs a second factor here, and where it is set up."""
+    return (
+        "What may send needs a second factor here, and this log-in has none. Set one up: your name "
+        "in the header leads there."
+    )

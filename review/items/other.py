@@ -1,25 +1,38 @@
 """The page of anything else that waits: its facts, its timeline, its verbs, where to look."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
 
-from ledger.models import BatchRun, FailedJob, Idem, Job, OutboxMessage, Run
+from ledger.models import (
+    ArchivedIdem,
+    BatchRun,
+    FailedJob,
+    Idem,
+    Job,
+    OutboxMessage,
+    Provider,
+    Run,
+    Workflow,
+)
 from ledger.models.base import GuardedModel
-from review.items import contents, nexts, reading, standing, timeline
-from review.items.offers import User, needs_of, offer
+from review.decisions import Decision
+from review.items import contents, job_facts, nexts, plain, standing, waits
+from review.items.addresses import item_url
+from review.items.ends import proposal_of_letter
+from review.items.history import history
+from review.items.offers import Places, User, needs_of, offer
 from review.items.page import Chip, Fact, ItemPage, Next
-from review.items.sends import was_marked
-from review.items.stories import bold, bold_actor
+from review.items.states import NOUNS, state_of
 from review.people import people_for
 from review.rights import VIEW_PAYLOAD
 from review.sources import SOURCES
-from review.text import actor, counted, shown
+from review.verbs import OWN_PROPOSAL, SECOND_OWN, SECOND_PERSON, UNKNOWN_KIND
 
 MODELS: Mapping[str, type[GuardedModel]] = {
     "failed_job": FailedJob,
@@ -28,13 +41,15 @@ MODELS: Mapping[str, type[GuardedModel]] = {
     "outbox": OutboxMessage,
     "run": Run,
     "key": Idem,
+    "archived": ArchivedIdem,
 }
 _DEFERRED: Mapping[str, tuple[str, ...]] = {
-    "failed_job": ("payload", "event"),
+    "failed_job": ("payload", "event", "proposed"),
     "job": ("payload", "event", "last_close"),
     "outbox": ("payload",),
     "run": ("result", "late_result"),
     "key": ("result",),
+    "archived": ("result",),
 }
 
 
@@ -49,18 +64,33 @@ def find(source: str, item_id: str) -> Any:
         return None
 
 
-def page(source: str, row: Any, user: User, form: Mapping[str, str] | None = None) -> ItemPage:
-    """Build the page for this person; form holds what was typed so far."""
-    kind = SOURCES[source]
-    title, story, facts = _TELL[source](row)
-    subject = standing.subject_of(source, row)
+def page(
+    source: str,
+    row: Any,
+    user: User,
+    form: Mapping[str, str] | None = None,
+    before: str = "",
+) -> ItemPage:
+    """Build the page for this person; form holds what was typed so far, before where to look back.
+
+    A row that waits for nobody is told as what it is; nothing is asked about it.
+    """
+    now, kind = timezone.now(), SOURCES.get(source, UNKNOWN_KIND)
+    title, story, facts = waits.TELL[source](row)
+    waiting = getattr(row, "waiting_since", None) is not None
+    chip = Chip(kind.label, kind.tone, kind.icon)
     decided = standing.decided_of(source, row)
-    stand = standing.standing_of(source, row, timezone.now())
-    offers = (
-        []
-        if decided and stand.closed
-        else offer(kind.decisions, (source, str(row.pk)), user, stand.places, stand.closed)
-    )
+    if not waiting and not decided:
+        (title, story), chip = plain.TELL[source](row), state_of(source, row)
+    if not waiting:
+        kind = replace(kind, label=NOUNS[source])
+    stand = standing.standing_of(source, row, now)
+    closed = stand.closed and (decided or not waiting)
+    beside = _Beside(source, row, user, now)
+    ways, places = beside.ways(kind.decisions, stand.places)
+    offers = [] if closed else offer(ways, (source, str(row.pk)), user, places, stand.closed)
+    subject = standing.subject_of(source, row)
+    past = history(people_for(user), subject, beside.job_id, before)
     return ItemPage(
         source=source,
         item_id=str(row.pk),
@@ -73,12 +103,13 @@ def page(source: str, row: Any, user: User, form: Mapping[str, str] | None = Non
         instead=standing.instead_of(source, row),
         title=title,
         story=story,
-        chips=[Chip(kind.label, kind.tone, kind.icon)],
-        facts=[fact for fact in facts if fact.value or fact.at],
-        timeline=timeline.of_subject(people_for(user), **subject) if subject else [],
-        opened_at=row.waiting_since,
+        chips=[chip],
+        facts=[fact for fact in beside.facts or facts if fact.value or fact.at],
+        timeline=past.entries,
+        older=past.older,
+        opened_at=row.waiting_since if waiting else None,
         next=Next(nexts.of_other(source, row, again="resend" not in stand.forbidden))
-        if row.waiting_since
+        if waiting
         else None,
         payloads=contents.of_other(
             source,
@@ -86,190 +117,51 @@ def page(source: str, row: Any, user: User, form: Mapping[str, str] | None = Non
             allowed=user.has_perm(VIEW_PAYLOAD),
             again="resend" not in stand.forbidden,
         ),
+        proposal=beside.proposal,
         links=_links(source, row),
+        lease=beside.lease,
+        send=beside.send,
     )
 
 
-def _failed(row: FailedJob) -> tuple[str, SafeString, list[Fact]]:
-    node = format_html(" at the node {}", bold(row.error_node)) if row.error_node else ""
-    lost = reading.unreadable_because(row.payload_sha256)
-    message = row.error_message or ("" if lost else "no message")
-    said = format_html(" with: {}", bold(shown(message, 300))) if message else ""
-    unread = (
-        format_html(
-            " Its report could not be read as a whole ({}), so nothing is sent from it; it is kept "
-            "below, byte for byte.",
-            lost,
-        )
-        if lost
-        else ""
-    )
-    story = format_html(
-        "{} failed{}{}.{} It was {} and is not retried by itself any more.",
-        bold_actor(row.workflow_name),
-        node,
-        said,
-        unread,
-        f"retried {counted(row.retry_count, 'time')}" if row.retry_count else "never retried",
-    )
-    named = message or "a failure whose report could not be read"
-    return (
-        f"{actor(row.workflow_name, 80)}: {shown(named, 120)}",
-        story,
-        [
-            Fact("Report", "could not be read" if lost else "", lost),
-            Fact("State", row.state),
-            Fact("Item", shown(row.item_key, 120), mono=True),
-            Fact("Effect", shown(row.effect, 80)),
-            Fact("Node", shown(row.error_node, 80)),
-            Fact("Failed", at=row.failed_at),
-            Fact("Retries", str(row.retry_count)),
-            Fact("Next retry", at=row.next_retry_at),
-        ],
-    )
+class _Beside:
+    """What is read beside a row: of a job its provider, its workflow, its sends; a proposal."""
 
+    def __init__(self, source: str, row: Any, user: User, now: datetime) -> None:
+        self.facts: list[Fact] = []
+        self.send, self.lease, self.job_id = None, None, ""
+        self.proposal = proposal_of_letter(row) if source == "failed_job" else None
+        self.own = bool(self.proposal) and row.proposed_by == user.get_username()
+        if source != "job":
+            return
+        provider = Provider.objects.filter(pk=row.provider).first()
+        workflow = Workflow.objects.filter(pk=row.workflow).first()
+        self.job_id = row.id
+        self.facts = job_facts.facts(row, provider, workflow)
+        self.lease = job_facts.lease(row, now)
+        self.send = job_facts.send(row, provider, workflow, now)
 
-def _job(row: Job) -> tuple[str, SafeString, list[Fact]]:
-    story = format_html(
-        "This job of {} is due and no worker takes it. {} Start its worker, or see whether the "
-        "workflow that should take it is active.",
-        bold_actor(row.workflow),
-        "It may have been sent before." if was_marked(row) else "Nothing was sent.",
-    )
-    name = row.idem_key if row.effect == "(unknown)" else row.effect
-    return (
-        f"{shown(name, 80)}: nobody takes this job",
-        story,
-        [
-            Fact("State", row.state),
-            Fact("Workflow", actor(row.workflow, 80)),
-            Fact("Provider", shown(row.provider, 80)),
-            Fact("Key", shown(row.idem_key, 120), mono=True),
-            Fact("Due", at=row.run_after),
-            Fact("Attempts", str(row.attempts)),
-            Fact("Lane", shown(row.serial_key, 80), mono=True),
-        ],
-    )
-
-
-def _batch(row: BatchRun) -> tuple[str, SafeString, list[Fact]]:
-    what = "failed" if row.status == "failed" else "stopped without a word"
-    story = format_html(
-        "The import of {} {} after {}. Starting it again resumes at its cursor; nothing is done "
-        "twice.",
-        bold_actor(row.workflow_name),
-        what,
-        counted(row.items_processed, "item"),
-    )
-    return (
-        f"Import of {actor(row.workflow_name, 80)} {what}",
-        story,
-        [
-            Fact("Status", row.status),
-            Fact("Cursor", shown(row.last_cursor, 120), mono=True),
-            Fact("Items", f"{row.items_processed:,}"),
-            Fact("Started", at=row.started_at),
-            Fact("Last sign of life", at=row.heartbeat_at),
-            Fact("Error", shown(row.last_error)),
-        ],
-    )
-
-
-def _outbox(row: OutboxMessage) -> tuple[str, SafeString, list[Fact]]:
-    story = format_html(
-        "The message {} about {} could not be delivered; its retries are used up. What it tells of "
-        "is safe in the ledger; only the receiver does not know.",
-        bold(row.topic),
-        bold(row.subject),
-    )
-    return (
-        f"{shown(row.topic, 80)}: message given up",
-        story,
-        [
-            Fact("Subject", shown(row.subject, 120), mono=True),
-            Fact("Attempts", str(row.attempts)),
-            Fact("Written", at=row.created_at),
-            Fact("Given up", at=row.given_up_at),
-            Fact("Last error", shown(row.last_error)),
-        ],
-    )
-
-
-def _run(row: Run) -> tuple[str, SafeString, list[Fact]]:
-    asked = (
-        format_html("The engine was last heard to say {}.", bold(row.engine_status))
-        if row.engine_status
-        else "The engine could not be asked about it."
-    )
-    story = format_html(
-        "This run of {} is past what can be decided by itself. {} It is left running here, because "
-        "nothing proves that it ended. {}",
-        bold_actor(row.workflow),
-        asked,
-        shown(row.operator_note or "", 300),
-    )
-    return (
-        f"{actor(row.workflow, 80)}: a run nobody can account for",
-        story,
-        [
-            Fact("Status", row.status),
-            Fact("Execution", shown(row.external_execution_id or "none known", 80), mono=True),
-            Fact("Engine", shown(row.instance, 80), shown(row.engine_status, 40)),
-            Fact("Started", at=row.started_at),
-            Fact("Deadline", at=row.deadline_at),
-            Fact("Last checked", at=row.last_checked_at),
-            Fact("Stop asked", at=row.stop_requested_at),
-            Fact("Error", shown(row.error)),
-        ],
-    )
-
-
-def _idem(row: Idem) -> tuple[str, SafeString, list[Fact]]:
-    if row.status == "pending":
-        story = format_html(
-            "The key {} was taken by {} and nothing was done under it since. No job belongs to it. "
-            "It ends when {} writes under it, or when the last item about it is abandoned.",
-            bold(row.idem_key),
-            bold_actor(row.workflow),
-            bold_actor(row.workflow),
-        )
-        title = "a key is pending and nobody works on it"
-    else:
-        story = format_html(
-            "The key {} should have been archived, but an open item holds it. It ends when "
-            "that item is decided.",
-            bold(row.idem_key),
-        )
-        title = "a key is overdue but held"
-    return (
-        f"{shown(row.idem_key, 80)}: {title}",
-        story,
-        [
-            Fact("Status", row.status),
-            Fact("Effect", shown(row.effect, 80)),
-            Fact("Workflow", actor(row.workflow, 80)),
-            Fact("Claimed", at=row.claimed_at),
-            Fact("Kept until", at=row.retain_until),
-        ],
-    )
-
-
-_TELL: Mapping[str, Callable[[Any], tuple[str, SafeString, list[Fact]]]] = {
-    "failed_job": _failed,
-    "job": _job,
-    "batch": _batch,
-    "outbox": _outbox,
-    "run": _run,
-    "key": _idem,
-}
+    def ways(
+        self, decisions: Sequence[Decision], places: Places
+    ) -> tuple[Sequence[Decision], Places]:
+        """Return what may be decided: of a proposal, whether it is carried out."""
+        if self.proposal is None:
+            return decisions, places
+        words = {**places.words, "proposer": self.proposal.by}
+        if self.own:
+            return SECOND_OWN, Places(words, {"approve": OWN_PROPOSAL})
+        return SECOND_PERSON, Places(words)
 
 
 def _links(source: str, row: Any) -> list[tuple[str, str]]:
-    links = []
-    if getattr(row, "job_id", None):
-        links.append(("The job", reverse("admin:ledger_job_change", args=[row.job_id])))
+    """Lead to what belongs to a row, and to every column of it."""
     if source == "job":
-        links.append(("Its key", reverse("admin:ledger_idem_change", args=[row.idem_key])))
+        links = job_facts.links(row)
+    else:
+        links = [("The job", item_url("job", row.job_id))] if getattr(row, "job_id", "") else []
+        if name := standing.subject_of(source, row).get("key"):
+            links.append(job_facts.audit_of("key", name))
     model = MODELS[source]._meta.model_name
-    links.append(("The whole row", reverse(f"admin:ledger_{model}_change", args=[row.pk])))
+    if source != "archived":
+        links.append(("The whole row", reverse(f"admin:ledger_{model}_change", args=[row.pk])))
     return links

@@ -7,9 +7,10 @@ from datetime import datetime
 from django.utils.safestring import SafeString
 
 from review.compare import Comparison, Row
-from review.decisions import Decision, Kind
+from review.decisions import REASON, Decision, Kind
 from review.jsonvalue import Preview
 from review.merge import Outcome, Pick
+from review.setup import SETUP
 from review.verdict import Verdict
 
 
@@ -177,6 +178,25 @@ class Payload:
     open: bool = False
     # A resend sends this content.
     resent: bool = False
+    # Of hidden content: its hash, and who may see it.
+    sha256: str = ""
+    who: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ContentVersion:
+    """One content of an item that was changed: who made it, why, and what came of it."""
+
+    number: int
+    by: str
+    at: datetime
+    reason: str
+    sha256: str
+    key: str
+    came: str
+    # The item it was changed at, where that is another; what was changed, if anything was.
+    item: tuple[str, str] | None = None
+    part: FieldPart | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +224,9 @@ class Decided:
     undo_until: datetime | None = None
     resulting: str = ""
     approved_by: str = ""
+    # The fields it wrote, and those it left as they were.
+    wrote: str = ""
+    left: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +235,19 @@ class Next:
 
     words: str
     how: SafeString | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One value a person may change: the input, what stands in it, and what it means."""
+
+    name: str
+    label: str
+    value: str = ""
+    hint: str = ""
+    # The values to choose from; none where anything may be typed.
+    options: Sequence[tuple[str, str]] = ()
+    tick: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +262,11 @@ class ItemPage:
     chips: Sequence[Chip]
     facts: Sequence[Fact]
     timeline: Sequence[Entry] = ()
+    # The position of what happened before the timeline begins.
+    older: str = ""
+    # What is left of a lease, and how long it lasts, in seconds.
+    lease: tuple[int, int] | None = None
+    asks: Sequence[Ask] = ()
     four: Mapping[str, str] = field(default_factory=dict)
     offers: Sequence[Offer] = ()
     needs: frozenset[str] = frozenset()
@@ -239,6 +280,9 @@ class ItemPage:
     fields: FieldPart | None = None
     send: SendPart | None = None
     payloads: Sequence[Payload] = ()
+    versions: Sequence[ContentVersion] = ()
+    # Where its content is changed before it is sent again, or why that may not be.
+    edit: tuple[str, str] | None = None
     proposal: Proposal | None = None
     decided: Decided | None = None
     # What to decide in place of this item: a name and an address.
@@ -248,4 +292,16 @@ class ItemPage:
     @property
     def is_bare(self) -> bool:
         """Say whether there is nothing to show beside the facts."""
-        return not (self.send or self.fields or self.payloads or self.timeline)
+        return not (
+            self.send or self.fields or self.payloads or self.timeline or self.older or self.asks
+        )
+
+    @property
+    def always_reason(self) -> bool:
+        """Say whether every decision that can be taken asks for a reason."""
+        return all(REASON in each.decision.needs for each in self.offers if not each.disabled)
+
+    @property
+    def is_setup(self) -> bool:
+        """Say whether this is no item but something Landed is set up with."""
+        return self.source in SETUP

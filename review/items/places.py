@@ -11,7 +11,7 @@ from review.items.stories import record_of, version
 from review.policy import policies
 from review.rights import VIEW_PAYLOAD
 from review.text import actor, listed, shown
-from review.verbs import AS_SHOWN
+from review.verbs import AS_SHOWN, OWN_PROPOSAL
 
 
 def places(
@@ -40,7 +40,8 @@ def places(
         "merge": (
             f"Writes nothing here: {workflow} is told the row above and writes it to {record}."
             if conflict.external
-            else f"Writes the row above on {record} if it is still at {at}."
+            else f"Writes {_written(part)} on {record} if it is still at {at}."
+            " Cannot be undone here."
         ),
         "keep": f"Writes nothing. {record} stays at {at}; the event is closed.{told}",
         "second": _second_person(conflict, part),
@@ -52,10 +53,16 @@ def places(
         words["resend"] = sends.resend_words(around.job, around.provider, now, seconds)
     forbidden = _forbidden(around, part, words["provider"]) | _parked(conflict, around)
     if own:
-        forbidden["approve"] = "You proposed this. A second person has to confirm it, on this page."
+        forbidden["approve"] = OWN_PROPOSAL
     if blind:
         forbidden[AS_SHOWN] = lacking_words(VIEW_PAYLOAD)
     return Places(words, forbidden)
+
+
+def _written(part: FieldPart | None) -> str:
+    """Name what would be written, as it is chosen now."""
+    changes = part.written.changes if part and part.written else {}
+    return listed([shown(name, 40) for name in changes], most=3) or "the row above"
 
 
 def _forbidden(around: Around, part: FieldPart | None, provider: str) -> dict[str, str]:

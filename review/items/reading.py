@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.contrib.postgres.fields import ArrayField
 from django.db.models import BinaryField, F, Func, Model, QuerySet, TextField, Value
 from django.db.models.functions import Cast, Left, Length
 
 from ledger.models import Conflict, FieldOwnership, Job, PayloadBody, RecordHistory, Target
 from review.items.deeds import ByPerson, decided_versions
+from review.items.hidden import hidden, hidden_body
 from review.items.page import Payload, Version
 from review.jsonvalue import MISSING, PREVIEW_LIMIT, Preview, UnreadableError, parse, pretty
 from review.text import actor, shown, visible
@@ -86,10 +88,11 @@ def _unwrapped(value: Any) -> Any:
 def conflict_query() -> QuerySet[Conflict]:
     """Select conflicts with their JSON columns deferred and read as bounded text."""
     texts = {f"{column}_text": json_text(column) for column in _JSON_OF_CONFLICT}
-    small = {
-        f"{column}_text": json_text(column, 16_384)
-        for column in ("proposed", "resolution", "detail")
-    }
+    small = {f"{column}_text": json_text(column, 16_384) for column in ("resolution", "detail")}
+    # A proposed content is shown as what differs, from where its versions are kept.
+    left = Value(["payload", "payload_text"], output_field=ArrayField(TextField()))
+    proposed = Func(F("proposed"), left, template="(%(expressions)s)", arg_joiner=" - ")
+    small["proposed_text"] = Left(Cast(proposed, TextField()), 16_384 + 1)
     return Conflict.objects.defer(*_JSON_OF_CONFLICT, "proposed", "resolution", "detail").annotate(
         **texts, **small
     )
@@ -156,7 +159,8 @@ def payload_of_job(job: Job, *, allowed: bool) -> Payload:
     """Preview a job's payload: its raw bytes where they are kept, else its JSON text."""
     label = "Payload"
     if not allowed:
-        return Payload(label, Preview("", cut=False), hidden=True)
+        body = hidden_body(label, bytes(job.body_sha256)) if job.body_sha256 else None
+        return body or hidden(label, job, "payload") or Payload(label, Preview("", cut=False))
     if job.body_sha256 and (kept := payload_of_body(label, bytes(job.body_sha256))):
         return replace(kept, resent=not kept.problem)
     stored = (
@@ -217,12 +221,22 @@ def preview(
     return Payload(label, Preview(visible(text[:PREVIEW_LIMIT]), cut), size, problem[:300])
 
 
+def masked_side(text: str) -> Any:
+    """Read a content as it may be shown: secrets masked; one that cannot be read is missing."""
+    try:
+        return _masked(parse(text))
+    except UnreadableError:
+        return MISSING
+
+
+def is_secret(name: str) -> bool:
+    """Say whether a member's name says that its value is nobody's to read."""
+    return any(word in name.lower() for word in _SECRETS)
+
+
 def _masked(value: Any) -> Any:
     if isinstance(value, dict):
-        return {
-            key: "••••" if any(word in key.lower() for word in _SECRETS) else _masked(item)
-            for key, item in value.items()
-        }
+        return {key: "••••" if is_secret(key) else _masked(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_masked(item) for item in value]
     return value

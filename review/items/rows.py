@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
 
 from ledger.models import (
     BatchRun,
@@ -14,15 +15,16 @@ from ledger.models import (
     OutboxMessage,
     PayloadBody,
     Provider,
+    RecordHistory,
     Run,
 )
 from review.decisions import Kind
 from review.items import nexts
 from review.items.around import attempted_names, detail_of, kind_of_loss, unreadable_because
 from review.items.reading import json_text
-from review.items.sends import class_name
+from review.items.row_words import what, why
+from review.items.sends import class_name, facts_of
 from review.items.standing import UNDER_WAY
-from review.items.stories import what, why
 from review.models import QueueItem
 from review.text import actor, counted, shown
 
@@ -63,34 +65,40 @@ def _conflict_rows(ids: list[str]) -> QuerySet[Conflict]:
     )
 
 
+def _jobs_of(rows: Iterable[Conflict]) -> QuerySet[Job]:
+    """Select what is said of the jobs of conflicts, without what they carry."""
+    tried = ("first_marked_at", "send_no", "attempts", "resends", "lease_seconds")
+    ids = [row.job_id for row in rows if row.job_id]
+    return Job.objects.filter(pk__in=ids).only("provider", *tried)
+
+
 def _conflicts(ids: list[str]) -> dict[str, Told]:
     rows = list(_conflict_rows(ids))
-    jobs = dict(
-        Job.objects.filter(pk__in=[row.job_id for row in rows if row.job_id]).values_list(
-            "id", "provider"
-        )
-    )
-    providers = Provider.objects.in_bulk(list(set(jobs.values())))
+    jobs = {job.id: job for job in _jobs_of(rows)}
+    providers = Provider.objects.in_bulk(list({job.provider for job in jobs.values()}))
     titles = dict(
         Effect.objects.filter(pk__in={row.effect for row in rows if row.effect}).values_list(
             "name", "title"
         )
     )
-    told = {}
+    writers = _writers(rows)
+    told, now = {}, timezone.now()
     for row in rows:
         detail = detail_of(row)
-        provider = jobs.get(row.job_id or "")
+        job = jobs.get(row.job_id or "")
+        provider = providers.get(job.provider) if job else None
         facts = {
             "effect_title": titles.get(row.effect or ""),
-            "provider": shown(provider, 60),
             "path": detail.get("path"),
             "unreadable": unreadable_because(row),
-            "class_name": class_name(providers.get(provider or "")),
+            "class_name": class_name(provider),
+            "first": writers.get((row.target, row.record_key, row.version_found)),
+            **facts_of(job, provider, now),
         }
         chips = ["sensitive"] if row.sensitive else []
         chips += ["second person"] if row.proposed_by else []
         following = nexts.of_conflict(
-            row, provider, providers.get(provider or ""), has_job=provider is not None
+            row, job.provider if job else None, provider, has_job=job is not None
         )
         told[str(row.pk)] = Told(
             what(row, attempted_names(row), facts),
@@ -102,12 +110,28 @@ def _conflicts(ids: list[str]) -> dict[str, Told]:
     return told
 
 
+def _writers(rows: Iterable[Conflict]) -> dict[tuple[str | None, str | None, str | None], str]:
+    """Return who wrote the version that each lost change found, by record and version."""
+    lost = [row for row in rows if row.target and (row.version_found or "").isdecimal()]
+    found = RecordHistory.objects.filter(
+        target__in={row.target for row in lost},
+        record_key__in={row.record_key for row in lost},
+        revision__in={int(row.version_found or 0) for row in lost},
+    ).exclude(by_workflow=None)
+    return {
+        (target, key, str(revision)): actor(workflow, 60)
+        for target, key, revision, workflow in found.values_list(
+            "target", "record_key", "revision", "by_workflow"
+        )
+    }
+
+
 def _failed(ids: list[str]) -> dict[str, Told]:
     jobs = Job.objects.filter(pk=OuterRef("job_id"))
     lost = PayloadBody.objects.filter(sha256=OuterRef("payload_sha256"), parse_error__isnull=False)
     rows = (
         FailedJob.objects.filter(pk__in=ids)
-        .only("workflow_name", "error_node", "error_message", "retry_count", "state")
+        .only("workflow_name", "error_node", "error_message", "retry_count", "state", "proposed_by")
         .annotate(
             unread=Exists(lost),
             again=Exists(jobs.exclude(state__in=UNDER_WAY))
@@ -120,6 +144,7 @@ def _failed(ids: list[str]) -> dict[str, Told]:
             + (f" · node “{shown(row.error_node, 60)}”" if row.error_node else ""),
             f"{_message(row.error_message, unread=row.unread)} · {_retried(row.retry_count)}",
             nexts.of_other("failed_job", row, again=row.again),
+            ("second person",) if row.proposed_by else (),
         )
         for row in rows
     }

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from ledger.models import AuditEvent, Evidence, Job, Provider, Workflow
 from review.items.checks import what_to_check
 from review.items.page import Chip, EvidenceLine, OneSend, SendPart
 from review.text import actor, age, shown
-from review.verdict import CLASS_NAMES, Piece, Send, judge
+from review.verdict import CLASS_NAMES, Piece, Send, judge, unmarked
 
 # Evidence rows of one job; a provider asked more often than this has told all it knows.
 _EVIDENCE_LIMIT = 60
@@ -49,12 +50,14 @@ def send_part(
             dominated=bool(workflow and workflow.sends_dominated),
             holder=holder,
             state=job.state,
+            refuses=may_redrive(job, provider, now),
+            spent=is_spent(job, provider),
         ),
         [
             Piece(
                 row.kind,
                 row.send_no,
-                shown(row.source, 60),
+                actor(row.source, 60),
                 row.provider_ref and shown(row.provider_ref, 80),
                 row.observed_at,
             )
@@ -76,7 +79,7 @@ def _sends(job: Job, rows: list[Evidence], label: str) -> tuple[OneSend, ...]:
         OneSend(
             number,
             marks.get(number),
-            tuple(_line(row, label) for row in rows if row.send_no == number),
+            tuple(evidence_line(row, label) for row in rows if row.send_no == number),
             latest=number == job.send_no > 0,
         )
         for number in sorted(numbers)
@@ -93,7 +96,8 @@ def _marks(job: Job) -> dict[int, datetime]:
     return {job.send_no - back: at for back, at in enumerate(times) if job.send_no > back}
 
 
-def _line(row: Evidence, label: str) -> EvidenceLine:
+def evidence_line(row: Evidence, label: str) -> EvidenceLine:
+    """Put one piece of evidence in words; label is what the send is known by."""
     text, chip = _EVIDENCE_WORDS.get(row.kind, (shown(row.kind, 40), Chip(shown(row.kind, 40))))
     return EvidenceLine(
         row.observed_at,
@@ -132,6 +136,11 @@ def may_redrive(job: Job, provider: Provider | None, now: datetime) -> bool:
         return True
     life = timedelta(seconds=(provider.key_ttl_seconds or 0) - job.lease_seconds)
     return now < job.first_marked_at + life
+
+
+def is_spent(job: Job, provider: Provider | None) -> bool:
+    """Say whether no attempt is left, as ledger.attempts_left does."""
+    return job.attempts >= job.resends + (provider.max_attempts if provider else 1)
 
 
 def was_marked(job: Job) -> bool:
@@ -174,6 +183,19 @@ def resend_words(job: Job, provider: Provider | None, now: datetime, undo_second
         f"{older}Same key, same content; {name} may take it twice. "
         f"Expected there afterwards: {count}. {undo}"
     )
+
+
+def facts_of(job: Job | None, provider: Provider | None, now: datetime) -> dict[str, Any]:
+    """Return what the sentences of an uncertain send say of its job: the queue's and the page's."""
+    if job is None:
+        return {"provider": None, "marked": False}
+    return {
+        "provider": shown(job.provider, 60),
+        "marked": was_marked(job),
+        "unmarked": unmarked(job.send_no) if job.first_marked_at is None else "",
+        "refuses": may_redrive(job, provider, now),
+        "spent": is_spent(job, provider),
+    }
 
 
 def settle_left(job: Job, now: datetime) -> str:

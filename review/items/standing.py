@@ -172,6 +172,7 @@ def _run(row: Run, _now: datetime) -> Standing:
     forbidden = {}
     if not known:
         forbidden["request_stop"] = "No execution is known. Attach it first."
+        forbidden["check_engine"] = "No execution is known. Attach it first."
     if not row.needs_operator:
         forbidden["clear_flag"] = "It is not flagged."
         if known:
@@ -194,7 +195,9 @@ _STAND: Mapping[str, Callable[[Any, datetime], Standing]] = {
 
 def subject_of(source: str, row: Any) -> dict[str, str]:
     """Return what the audit rows of this item are found by."""
-    if source in ("job", "key"):
+    if source == "job":
+        return {"key": row.idem_key, "job_id": row.id}
+    if source in ("key", "archived"):
         return {"key": row.idem_key}
     if source == "outbox":
         return {"key": f"{row.topic}:{row.key}"}
@@ -205,7 +208,7 @@ def subject_of(source: str, row: Any) -> dict[str, str]:
 
 def decided_of(source: str, row: Any) -> Decided | None:
     """Return what a person decided about a row that does not wait any more."""
-    if row.waiting_since is not None or source not in OPERATIONS:
+    if source not in OPERATIONS or row.waiting_since is not None:
         return None
     if source == "batch" and row.acked_at is None:  # decided once, and started again since
         return None

@@ -11,7 +11,8 @@ from django.utils.safestring import SafeString
 
 from ledger.models import Conflict
 from review.items.page import Version
-from review.text import actor, listed, ordinal, shown
+from review.text import actor, ordinal, shown
+from review.verdict import safe_again
 
 _NAME_LIMIT = 80
 
@@ -119,7 +120,7 @@ def _stale(story: Story) -> SafeString:
         moved = format_html("; meanwhile {} {} {}", bold_list(others), verb, at)
     else:
         moved = format_html(", but found {}", version(conflict.version_found))
-    return format_html("{}{}. Nothing was overwritten: {}", read, moved, _why_asked(conflict))
+    return format_html("{}{}, so its change was not written: {}", read, moved, _why_asked(conflict))
 
 
 def _why_asked(conflict: Conflict) -> str:
@@ -179,13 +180,19 @@ def _lost_record(story: Story) -> SafeString:
 
 def _send(story: Story) -> SafeString:
     facts = story.facts
+    because = "A second send might repeat it"
+    if facts.get("refuses"):
+        because = "No attempt is left" if facts.get("spent") else "It cannot be decided by itself"
+    end = f" {safe_again(facts['provider'])}" if facts.get("refuses") else ""
     return format_html(
-        "{} {} {} through {}, and no answer was recorded. A second send might repeat it, so {}.",
+        "{} {} {} through {}, and no answer was recorded. {}, so {}.{}",
         bold_actor(story.conflict.workflow),
         "may have sent" if facts.get("marked") else "was about to send",
         bold(facts.get("effect_title") or story.conflict.effect),
         bold(facts.get("provider") or "an unknown provider"),
+        because,
         _asked(story.conflict),
+        end,
     )
 
 
@@ -249,45 +256,3 @@ _STORIES: Mapping[str, Callable[[Story], SafeString]] = {
     "payload_mismatch": _payload,
     "result_mismatch": _result,
 }
-
-
-def why(conflict: Conflict, facts: Mapping[str, Any]) -> str:
-    """Say in a few words, for a row of the queue, why this waits."""
-    workflow = actor(conflict.workflow, 60)
-    if conflict.kind == "stale_version":
-        found = version(conflict.version_found)
-        read = version(conflict.version_read)
-        return f"{workflow} read {read}, found {found} · {ordinal(conflict.attempt)} loss"
-    if conflict.kind == "unknown_send":
-        provider, kind = facts.get("provider"), facts.get("class_name")
-        return f"{provider or 'the provider'} never answered · {kind or 'unknown class'}"
-    if conflict.kind == "missing_key" and facts.get("unreadable"):
-        return f"what came could not be read: {shown(facts['unreadable'], 160)}"
-    return {
-        "rule_failed": f"{workflow}: the change would break a rule of the table",
-        "not_owner_of_field": f"{workflow} may not write this field",
-        "bad_transition": f"{workflow} asked for a move the table of moves does not have",
-        "lost_record": f"{workflow} wrote to a row that no longer exists",
-        "missing_key": f"nothing to make a key from{_at(facts)}; parked, not sent",
-        "lost_claim": f"{workflow}: the key is pending but its job is gone",
-        "payload_mismatch": f"{workflow} sent the same event with other content",
-        "result_mismatch": f"{workflow} finished twice with different results",
-    }.get(conflict.kind, workflow)
-
-
-def _at(facts: Mapping[str, Any]) -> str:
-    path = facts.get("path")
-    return f" ({shown(path, 60)} is missing)" if path else ""
-
-
-def what(conflict: Conflict, fields: list[str], facts: Mapping[str, Any]) -> str:
-    """Name the item for a row of the queue: record and fields, or effect and key."""
-    if conflict.target:
-        names = listed([shown(name, 40) for name in fields], most=3)
-        return f"{record_of(conflict)} · {names}" if names else record_of(conflict)
-    effect = shown(facts.get("effect_title") or conflict.effect or conflict.workflow, _NAME_LIMIT)
-    key = shown(conflict.idem_key or conflict.job_id or "", _NAME_LIMIT)
-    key = key.removeprefix(f"{conflict.effect}:")
-    if conflict.kind == "missing_key":
-        key = "could not be read" if facts.get("unreadable") else "no key"
-    return f"{effect} · {key}" if key else effect

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from functools import reduce
 from operator import or_
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.db.models.fields.json import KT
 from django.urls import reverse
 from django.utils.html import format_html
@@ -67,6 +67,41 @@ _OPERATIONS: dict[str, tuple[str, str]] = {
     "start_run": ("started the run", "tried to start the run"),
     "take_outbox": ("took the message to deliver it", "tried to take the message"),
     "publish_outbox": ("reported the delivery", "tried to report the delivery"),
+    "complete_run": ("ended the run", "tried to end the run"),
+    "fail_run": ("ended the run as failed", "tried to end the run"),
+    "reconcile_run": ("looked at the run in the engine", "looked at the run in the engine"),
+    "set_policy": ("set the policy", "tried to set the policy"),
+    "save_provider": ("saved the provider", "tried to save the provider"),
+    "sign_archive_expiry": ("signed the archive expiry", "tried to sign the archive expiry"),
+    "mark_field_sensitive": ("marked the field", "tried to mark the field"),
+    "apply_deploy": ("deployed the workflow", "tried to deploy the workflow"),
+    "save_effect": ("saved the effect", "tried to save the effect"),
+    "save_target": ("saved the target", "tried to save the target"),
+    "take_sweep_lock": ("began", "tried to begin"),
+    "release_sweep_lock": ("ended", "tried to end"),
+    "archive_keys": ("moved the key to the archive", "tried to move the key"),
+    "purge_archive": ("forgot the archived key", "tried to forget the key"),
+    "purge_jobs": ("dropped the finished job", "tried to drop the job"),
+    "record_check": ("recorded the check", "tried to record the check"),
+    "seal_audit": ("sealed the audit", "tried to seal the audit"),
+    "verify_audit": ("verified the audit", "tried to verify the audit"),
+    "lookup_key": ("looked the key up", "tried to look the key up"),
+}
+
+# What record_access tells of, by its event.
+_ACCESS: dict[str, str] = {
+    "right_missing": "was refused for want of a right",
+    "second_factor_missing": "was refused for want of a second factor",
+    "login_failed": "failed to log in",
+    "locked_out": "was locked out after failed log-ins",
+    "code_wrong": "gave a wrong code",
+    "second_factor_added": "added a second factor",
+    "second_factor_removed": "removed their second factor",
+    "second_factor_reset": "reset somebody's second factor",
+    "recovery_codes_made": "made recovery codes",
+    "recovery_code_used": "used a recovery code",
+    "audit_exported": "took the audit away",
+    "archived_result_seen": "looked at an archived result",
 }
 
 # outcome: how a lost or refused try ended
@@ -110,26 +145,25 @@ def of_conflict(
         wanted.append(Q(key=conflict.idem_key))
     if conflict.job_id:
         wanted.append(Q(job_id=conflict.job_id))
-    entries = [_entry(row, people, conflict) for row in _rows(reduce(or_, wanted))]
+    entries = [entry(row, people, conflict) for row in _rows(reduce(or_, wanted))]
     entries.extend(_of_version(each, people) for each in versions if each.item != conflict.id)
     return sorted(entries, key=lambda entry: entry.at)
 
 
-def of_subject(people: People, **wanted: str) -> list[Entry]:
-    """List the audit rows of any one key or job, oldest first."""
-    rows = _rows(reduce(or_, (Q(**{name: value}) for name, value in wanted.items())))
-    return [_entry(row, people) for row in reversed(rows)]
-
-
-def _rows(condition: Q) -> list[AuditEvent]:
-    rows = (
-        AuditEvent.objects.filter(condition)
-        .defer("before", "after", "row_hash")
-        .annotate(
-            decision_text=KT("after__decision"), changes_text=json_text("after__changes", 4_000)
-        )
+def with_texts(rows: QuerySet[AuditEvent]) -> QuerySet[AuditEvent]:
+    """Read beside audit rows what their sentence needs of their content, bounded."""
+    return rows.defer("before", "after", "row_hash").annotate(
+        decision_text=KT("after__decision"),
+        edited_text=KT("after__edited"),
+        key_text=KT("after__key"),
+        event_text=KT("after__event"),
+        changes_text=json_text("after__changes", 4_000),
     )
-    return list(rows.order_by("-at", "-id")[:LIMIT])
+
+
+def _rows(condition: Q, limit: int = LIMIT) -> list[AuditEvent]:
+    rows = with_texts(AuditEvent.objects.filter(condition))
+    return list(rows.order_by("-at", "-id")[:limit])
 
 
 def _of_version(each: Version, people: People) -> Entry:
@@ -145,7 +179,8 @@ def _person(name: object, people: People) -> SafeString:
     return format_html("<b><bdi>{}</bdi></b>", people.name(name, "human"))
 
 
-def _entry(row: AuditEvent, people: People, conflict: Conflict | None = None) -> Entry:
+def entry(row: AuditEvent, people: People, conflict: Conflict | None = None) -> Entry:
+    """Put one audit row in words."""
     return Entry(row.at, _tone(row.outcome), _sentence(row, people, conflict), _more(row))
 
 
@@ -162,6 +197,9 @@ def _sentence(row: AuditEvent, people: People, conflict: Conflict | None) -> Saf
         if row.actor_kind == "human"
         else bold_actor(MACHINES.get(row.actor_kind, row.actor))
     )
+    if row.op == "record_access":
+        event = text_of(row, "event") or ""
+        return format_html("{} {}", who, _ACCESS.get(event) or shown(event.replace("_", " "), 60))
     if row.outcome == "replay":
         return format_html("{} {} again and got the stored answer", who, won)
     if row.outcome in _GOOD:
@@ -169,7 +207,7 @@ def _sentence(row: AuditEvent, people: People, conflict: Conflict | None) -> Saf
     if row.outcome == "needs_second_person":
         decision, fields = _decided(row)
         wish = written(wants(decision), fields, between=" ")
-        return format_html("{} proposed to {}", who, wish)
+        return format_html("{} proposed to {}{}", who, wish, _changed(row))
     ending = _ENDINGS.get(row.outcome, shown(row.outcome, 60))
     return format_html("{} {}: {}, {} rows", who, tried, ending, row.row_count)
 
@@ -184,8 +222,16 @@ def deed(row: AuditEvent, conflict: Conflict | None = None) -> str:
     ours = conflict is not None and row.conflict_id == conflict.id
     made = conflict.resulting_revision if ours and conflict else None
     if row.op == "approve_decision":
-        return f"approved the proposal to {written(wants(decision), fields, made, between=' ')}"
-    return written(did(decision), fields, made)
+        wish = written(wants(decision), fields, made, between=" ")
+        return f"approved the proposal to {wish}{_changed(row)}"
+    return f"{written(did(decision), fields, made)}{_changed(row)}"
+
+
+def _changed(row: AuditEvent) -> str:
+    """Say that other content was sent than was stored, and under which key."""
+    if not text_of(row, "edited"):
+        return ""
+    return f" with changed content, under {'a new' if text_of(row, 'key') == 'new' else 'its'} key"
 
 
 def _decided(row: AuditEvent) -> tuple[str | None, list[str]]:

@@ -77,6 +77,25 @@ def segments(parts: Iterable[Segment]) -> SafeString:
 
 
 @register.filter
+def linked(words: str) -> SafeString:
+    """Write a text with its web addresses as links, where it is plain whereto they lead."""
+    return format_html_join(
+        "",
+        "{}",
+        (
+            (format_html('<a href="{0}" rel="noreferrer">{0}</a>', part) if is_address else part,)
+            for part, is_address in text.addresses_in(words)
+        ),
+    )
+
+
+@register.filter
+def quarter(number: int) -> int:
+    """Return a quarter of a number."""
+    return number // 4
+
+
+@register.filter
 def item(mapping: dict[str, Any], key: str) -> Any:
     """Look a key up; a missing one is nothing."""
     return mapping.get(key, "") if mapping else ""

@@ -8,16 +8,18 @@ from django.views.decorators.http import require_http_methods
 
 from ledger.errors import InvalidArgumentError, LedgerError, NotRecordedError
 from review import undo
-from review.actions import ACTIONS, others
+from review.actions import ACTIONS
 from review.actions.base import Attempt
+from review.actions.carry import carry_out
+from review.actions.gate import require, require_verb
 from review.decisions import VERB_RIGHTS
 from review.errors import IncompleteError
 from review.items.page import Banner
 from review.queue import item_url
 from review.rights import VIEW_PAYLOAD
-from review.sources import find
-from review.verbs import AS_SHOWN, is_offered
-from review.views.frame import require, selection, viewers
+from review.setup import SETUP
+from review.verbs import AS_SHOWN, find_decision
+from review.views.frame import selection, viewers
 from review.views.item import Shown, get_conflict, get_other, show, show_other
 from review.views.outcome import banner_of, closes, ends, outcome_page, problems_of
 
@@ -55,24 +57,19 @@ type Again = Callable[[Shown], HttpResponse]
 def act(request: HttpRequest, conflict_id: int, verb: str) -> HttpResponse:
     """Run a verb on a conflict."""
     _may(request, verb)
+    if verb not in ACTIONS:
+        raise Http404("There is no such verb.")
     if request.method == "GET":  # a log-in in between, or a reload without the form
         return HttpResponseRedirect(item_url("conflict", conflict_id) + selection(request))
     conflict = get_conflict(conflict_id)
     form, actor = request.POST.dict(), request.user.get_username()
     if verb == "resolve" and form.get("decision") == AS_SHOWN:  # answered by a compare
-        require(request, VIEW_PAYLOAD)
+        require(request.user, VIEW_PAYLOAD)
 
     def again(told: Shown) -> HttpResponse:
         return show(request, get_conflict(conflict_id), told)
 
-    def ask() -> Attempt:
-        named = form.get("decision", "")
-        # Where a verb is one decision, its address names it.
-        if (named or verb == "resolve") and not is_offered(conflict.kind, verb, named):
-            raise IncompleteError({"decision": "Press one of the buttons of this item."})
-        return ACTIONS[verb](conflict, actor, form)
-
-    attempt = _attempt(ask, form, again)
+    attempt = ask_ledger(lambda: carry_out("conflict", conflict, verb, actor, form), form, again)
     if isinstance(attempt, HttpResponse):
         return attempt
     if attempt.decision == "withdraw":
@@ -92,16 +89,18 @@ def act_other(request: HttpRequest, source: str, item_id: str, verb: str) -> Htt
     if request.method == "GET":
         return HttpResponseRedirect(item_url(source, row.pk) + selection(request))
     form, actor = request.POST.dict(), request.user.get_username()
-    decision = find(source, verb, form.get("decision", ""))
-    if decision is None:
+    if find_decision(source, verb, form.get("decision", "")) is None:
         raise Http404("There is no such decision.")
 
     def again(told: Shown) -> HttpResponse:
         return show_other(request, source, get_other(source, item_id), told)
 
-    attempt = _attempt(lambda: others.run(source, row, decision, actor, form), form, again)
+    attempt = ask_ledger(lambda: carry_out(source, row, verb, actor, form), form, again)
     if isinstance(attempt, HttpResponse):
         return attempt
+    if source in SETUP:  # nothing of it ever waits: its page goes on
+        kept = {} if attempt.outcome in ("won", "replay") else form
+        return again(Shown(kept, banner_of(attempt, source), problems_of(attempt)))
     waits = get_other(source, item_id).waiting_since is not None
     if ends(attempt, waits=waits):
         return outcome_page(request, source, str(row.pk), attempt)
@@ -110,12 +109,12 @@ def act_other(request: HttpRequest, source: str, item_id: str, verb: str) -> Htt
 
 
 def _may(request: HttpRequest, verb: str) -> None:
-    if verb not in ACTIONS:
+    if verb not in VERB_RIGHTS:
         raise Http404("There is no such verb.")
-    require(request, VERB_RIGHTS[verb])
+    require_verb(request.user, verb)
 
 
-def _attempt(
+def ask_ledger(
     ask: Callable[[], Attempt], form: Mapping[str, str], again: Again
 ) -> Attempt | HttpResponse:
     """Ask the ledger once; where it could not be asked, show the item again with the reason."""

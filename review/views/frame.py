@@ -1,16 +1,19 @@
-"""Rendering inside the site's frame, and the gate every page of the console has."""
+"""Rendering inside the site's frame, and the first gate of every page.
+
+A page asks with ``viewers``, beyond that with review.actions.gate. What is refused is answered, and
+recorded in the audit, in one place: review.views.errors.forbidden.
+"""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate
 
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
 from review import undo
-from review.items.offers import lacking
+from review.actions.gate import require
 from review.rights import VIEW
 
 
@@ -27,12 +30,6 @@ def render(
     )
 
 
-def require(request: HttpRequest, permission: str) -> None:
-    """Refuse with a plain sentence where the right is missing."""
-    if missing := lacking(request.user, permission):
-        raise PermissionDenied(missing)
-
-
 def viewers[**P](
     view: Callable[Concatenate[HttpRequest, P], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
@@ -40,7 +37,7 @@ def viewers[**P](
 
     @wraps(view)
     def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-        require(request, VIEW)
+        require(request.user, VIEW)
         return view(request, *args, **kwargs)
 
     return guarded
@@ -49,6 +46,6 @@ def viewers[**P](
 def selection(request: HttpRequest) -> str:
     """Return the queue's filters this page was opened from, as a query string to go back with."""
     query = request.GET.copy()
-    for name in ("after",):
+    for name in ("after", "before"):
         query.pop(name, None)
     return f"?{query.urlencode()}" if query else ""

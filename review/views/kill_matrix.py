@@ -10,6 +10,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.dateparse import parse_datetime
+from django.views.decorators.http import require_GET
 
 from ledger.models import AuditEvent
 from review.views.frame import render, viewers
@@ -25,6 +26,7 @@ class Verdict:
     why: tuple[str, ...] = ()
 
 
+@require_GET
 @viewers
 def kill_matrix(request: HttpRequest) -> HttpResponse:
     """Show the last run."""

@@ -15,9 +15,11 @@ from review.items import conflict as conflict_page
 from review.items import other
 from review.items.page import Banner, ItemPage
 from review.items.stories import version
-from review.models import QueueItem
-from review.outcomes import ASKED_IN, NEEDS, OUTCOMES, WHY, Words, words
+from review.navigation import way_back
+from review.outcomes import ASKED_IN, NEEDS, OUTCOMES, WHY, YOURS, Words, words
 from review.queue import item_url, next_after
+from review.setup import SETUP
+from review.setup_words import SETUP_WORDS
 from review.text import listed, shown
 from review.views.frame import render, selection
 from review.views.item import get_conflict, get_other
@@ -42,7 +44,7 @@ def closes(attempt: Attempt) -> bool:
 def ends(attempt: Attempt, *, waits: bool) -> bool:
     """Say the same of what is no conflict: it may have ended on its own, or wait although won."""
     if attempt.outcome == "won":
-        return attempt.decision != "request_stop"
+        return attempt.decision not in _STAYS_OPEN | {"request_stop", "check_engine"}
     return not waits and attempt.outcome in _CLOSING | {"in_review"}
 
 
@@ -54,10 +56,14 @@ def outcome_page(request: HttpRequest, source: str, item_id: str, attempt: Attem
     else:
         kind, page = source, other.page(source, get_other(source, quote(item_id)), request.user)
     _offer_undo(request, page)
-    banner = _banner(attempt, page, kind)
-    filters = QueueFilter(request.GET, queryset=QueueItem.objects.all())
+    banner = _banner(attempt, page, kind, request.user.get_username())
+    filters = QueueFilter.of(request)
     back = selection(request)
-    coming = next_after(filters.qs, source, item_id)
+    place, list_address = way_back(request)
+    # Who came from a list to look around goes back there, not on with the queue.
+    coming = None
+    if "list" not in request.GET:
+        coming = next_after(filters.qs, source, item_id, newest=filters.newest)
     context: dict[str, Any] = {
         "title": banner.title,
         "item": page,
@@ -67,7 +73,8 @@ def outcome_page(request: HttpRequest, source: str, item_id: str, attempt: Attem
         "coming": coming,
         "coming_url": coming.url + back if coming else "",
         "item_url": item_url(source, item_id) + back,
-        "queue_url": reverse("admin:review_queue") + back,
+        "place": place,
+        "queue_url": list_address,
         "back": back,
     }
     return render(request, "review/outcome.html", context)
@@ -84,8 +91,10 @@ def _offer_undo(request: HttpRequest, page: ItemPage) -> None:
         undo.remember(request, line)
 
 
-def _banner(attempt: Attempt, page: ItemPage, kind: str) -> Banner:
+def _banner(attempt: Attempt, page: ItemPage, kind: str, actor: str) -> Banner:
     """Say what a closing verb came to, no more than is known."""
+    if attempt.outcome == "already_decided" and page.decided and page.decided.by == actor:
+        return _as_banner(YOURS)
     if attempt.outcome != "won":
         return _as_banner(words(attempt.outcome, page.source))
     if entered := entered_of(attempt.detail):
@@ -95,8 +104,19 @@ def _banner(attempt: Attempt, page: ItemPage, kind: str) -> Banner:
     if attempt.decision in ("apply", "merge") and not resulting:
         said = replace(said, sentence=_TOLD)
     elif resulting:
-        said = replace(said, sentence=f"{said.sentence} The record is now at {resulting}.")
+        said = replace(
+            said, sentence=f"{_named(said.sentence, page)} The record is now at {resulting}."
+        )
     return _as_banner(said)
+
+
+def _named(sentence: str, page: ItemPage) -> str:
+    """Add which fields of which record were written, and which of those attempted were not."""
+    decided = page.decided
+    if decided is None or not decided.wrote:
+        return sentence
+    left = f" Left as it was: {decided.left}." if decided.left else ""
+    return f"{sentence.rstrip('.')}: {decided.wrote}.{left}"
 
 
 def _as_banner(said: Words) -> Banner:
@@ -106,6 +126,8 @@ def _as_banner(said: Words) -> Banner:
 def _follow(attempt: Attempt) -> list[tuple[str, str]]:
     """Lead to what the decision made: the job that was entered, the new item it became."""
     entered = entered_of(attempt.detail)
+    if attempt.decision == "resend_as_new" and attempt.outcome == "won":
+        return [("Look at the new job", item_url("job", attempt.detail["job_id"]))]
     if entered is None:
         return []
     found = []
@@ -119,8 +141,23 @@ def _follow(attempt: Attempt) -> list[tuple[str, str]]:
     return found
 
 
+def told_of(attempt: Attempt, source: str, kind: str, *, waits: bool) -> Banner:
+    """Say what came of a verb to who sees no page of it; kind is what the item is named by."""
+    over = closes(attempt) if source == "conflict" else ends(attempt, waits=waits)
+    if source in SETUP or not over:
+        return banner_of(attempt, source)
+    if attempt.outcome != "won":
+        return _as_banner(words(attempt.outcome, source))
+    entered = entered_of(attempt.detail)
+    return _as_banner(entered.words if entered else said_of(kind, attempt.decision))
+
+
 def banner_of(attempt: Attempt, source: str = "conflict") -> Banner:
     """Say what came of a verb that leaves the item open."""
+    if attempt.decision == "check_engine" and attempt.outcome in ("won", "already_terminal"):
+        return _checked(attempt)
+    if source in SETUP and (told := _of_setup(attempt)):
+        return told
     if attempt.outcome in ("won", "inserted", "replay") and attempt.decision in OPEN_WORDS:
         return OPEN_WORDS[attempt.decision]
     if attempt.outcome == "stale_version":
@@ -135,6 +172,23 @@ def banner_of(attempt: Attempt, source: str = "conflict") -> Banner:
     if problems_of(attempt):  # something of the form is missing: nothing is wrong with the item
         return Banner("warn", "Not decided yet", extra.strip() or said.sentence, _UNCHANGED)
     return Banner(said.tone, said.title, f"{said.sentence}{extra}{_because(attempt)}", said.next)
+
+
+def _of_setup(attempt: Attempt) -> Banner | None:
+    """Say what came of a change of the set-up, with the ledger's hint as a sentence."""
+    said = SETUP_WORDS.get((attempt.decision, attempt.outcome))
+    said = said or SETUP_WORDS.get(("", attempt.outcome))
+    if said is None:
+        return None
+    hint = shown(attempt.detail.get("hint"), 400)
+    hint = f"{hint[0].upper()}{hint[1:].rstrip('.')}." if hint else ""
+    return _as_banner(replace(said, sentence=f"{said.sentence} {hint}".strip()))
+
+
+def _checked(attempt: Attempt) -> Banner:
+    """Say what the engine said; its word is no proof of what was sent."""
+    said = shown(attempt.detail.get("said"), 200) or "nothing"
+    return replace(OPEN_WORDS["check_engine"], text=f"It says: {said}.")
 
 
 def problems_of(attempt: Attempt) -> dict[str, str]:
@@ -160,6 +214,9 @@ OPEN_WORDS: Mapping[str, Banner] = {
         "ok",
         "Stop asked for",
         "The engine is asked to stop it. The run stays open until the engine says it ended.",
+    ),
+    "check_engine": Banner(
+        "ok", "The engine was asked", "It says nothing.", "The page below is fresh."
     ),
     "withdraw": Banner("ok", "Taken back", "It is not sent again. The item is open, as it was."),
 }
@@ -198,6 +255,8 @@ def _because(attempt: Attempt) -> str:
     parts = []
     if attempt.outcome == "not_owner_of_field" and isinstance(detail.get("field"), str):
         parts.append(f"The field is {shown(detail['field'], 80)}.")
+    if detail.get("why") == "identity" and isinstance(detail.get("path"), str):
+        parts.append(f"It stands at {shown(detail['path'], 80)}.")
     allowed = detail.get("allowed")
     if attempt.outcome == "bad_transition" and isinstance(allowed, list):
         step = f"{shown(detail.get('from'), 40)} → {shown(detail.get('to'), 40)}"

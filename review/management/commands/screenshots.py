@@ -15,7 +15,14 @@ from review.preparation import ADMIN, PASSWORD_FILE
 FOLDER = ROOT / "docs" / "screenshots"
 WIDE, NARROW = (1440, 900), (390, 844)
 ARGUMENTS = ("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync")
-KINDS = {"conflict": "stale version", "send": "uncertain send"}
+PAGES = {
+    "alike": "queue/alike/",
+    "today": "today/",
+    "jobs": "jobs/",
+    "workflows": "workflows/",
+    "audit": "audit/",
+}
+KINDS = {"conflict": "lost change", "send": "uncertain send"}
 
 
 class Command(BaseCommand):
@@ -58,9 +65,18 @@ class Command(BaseCommand):
         self._shoot(page, FOLDER / f"queue-{form}.png")
         rows = {words: page.locator("ol > li", has_text=words).first for words in KINDS.values()}
         found = {name: _address(rows[words].inner_html()) for name, words in KINDS.items()}
+        found |= {name: f"/admin/{address}" for name, address in PAGES.items()}
         for name, address in found.items():
             page.goto(f"{url}{address}")
             self._shoot(page, FOLDER / f"{name}-{form}.png")
+        page.goto(f"{url}{found['send']}")
+        page.locator("#to-edit").click()
+        self._shoot(page, FOLDER / f"edit-{form}.png")
+        page.goto(f"{url}/admin/queue/")
+        page.get_by_label("Kind").select_option(KINDS["conflict"])
+        page.get_by_role("button", name="Filter", exact=True).click()
+        page.get_by_role("button", name="Decide all that match this filter").click()
+        self._shoot(page, FOLDER / f"bulk-{form}.png")
 
     def _shoot(self, page: Any, path: Path) -> None:
         page.screenshot(path=path)

@@ -10,7 +10,7 @@ import os
 import socket
 import sys
 import time
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from http import HTTPStatus
 from typing import Any
 
@@ -34,6 +34,13 @@ WEB_SECONDS = 20
 """A web server that has not answered by then has an ailment of its own; the rest need not wait."""
 
 
+def _port(text: str) -> int:
+    """Read a port somebody can go to."""
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 65_536):
+        raise ArgumentTypeError(f"{text} is no port; give one from 1024 to 65535")
+    return int(text)
+
+
 class Command(BaseCommand):
     """Run the whole program on this machine."""
 
@@ -42,7 +49,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Say where, and whether with the demo."""
-        parser.add_argument("--port", type=int, default=8000, help="port of the console")
+        parser.add_argument("--port", type=_port, default=8000, help="port of the console")
         parser.add_argument("--no-demo", action="store_true", help="neither demo data nor traffic")
 
     def handle(self, *_args: Any, port: int, no_demo: bool, **_options: Any) -> None:
@@ -161,6 +168,7 @@ def _others(*, demo: bool) -> list[Program]:
     programs = [
         Program("worker", (*manage, "worker")),
         Program("native worker", (*manage, "work")),
+        Program("bulk", (*manage, "bulk", "--loop")),
     ]
     if demo:
         programs.append(Program("demo", (*manage, "demo"), once=True))

@@ -97,6 +97,7 @@
     k: () => move(-1),
     "/": either("#search", (field) => field.focus(), "The search is on the queue; q leads there."),
     "?": () => help.showModal(),
+    e: either("#to-edit", (link) => link.click(), "No content can be changed on this page."),
     q: either("#to-queue", (link) => link.click(), "This is the queue."),
   };
   const verbs = {
@@ -172,6 +173,18 @@
   function redrawOnReturn() {
     addEventListener("pageshow", (event) => event.persisted && redraw());
   }
+
+  /* -- the menus of the header close when something else is wanted ---------------------------- */
+
+  const menus = () => all(".bar nav details[open]");
+  addEventListener("click", (event) => menus().forEach((menu) => menu.contains(event.target) || (menu.open = false)));
+  addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    menus().forEach((menu) => {
+      menu.open = false;
+      one("summary", menu).focus();
+    });
+  });
 
   /* -- undo counts down ----------------------------------------------------------------------- */
 

@@ -1,0 +1,86 @@
+"""The batches: long imports, how far they came, and which stopped."""
+
+from collections.abc import Sequence
+
+from django.db.models import QuerySet
+
+from ledger.models import BatchRun
+from review.explore.shapes import Line, Listing, Look, Tab, number_of
+from review.items.addresses import item_url
+from review.items.page import Chip
+from review.items.states import state_of
+from review.text import actor, counted, shown
+
+# Found by workflow: one that runs, and this many that wait.
+_PER_WORKFLOW = 20
+
+
+def _batches() -> QuerySet[BatchRun]:
+    return BatchRun.objects.all()
+
+
+def _find(text: str) -> Sequence[BatchRun]:
+    number = number_of(text)
+    if number is not None and (found := list(_batches().filter(pk=number))):
+        return found
+    # Index-backed: one running per workflow, and those that wait, by workflow.
+    running = _batches().filter(workflow_name=text, status="running", guarded=True)
+    waiting = _batches().filter(workflow_name=text, waiting_since__isnull=False)
+    return [*running[:1], *waiting.order_by("-id")[:_PER_WORKFLOW]]
+
+
+def _line(batch: BatchRun, look: Look) -> Line:
+    over = bool(
+        batch.status == "running" and batch.lease_expires_at and batch.lease_expires_at <= look.now
+    )
+    chips = [state_of("batch", batch)]
+    if over:
+        chips.append(Chip("lease over", "bad", "!"))
+    cursor = f"at {shown(batch.last_cursor, 60)}" if batch.last_cursor else "at the beginning"
+    error = f" · {shown(batch.last_error, 120)}" if batch.last_error else ""
+    return Line(
+        what=f"{actor(batch.workflow_name, 80)}, batch {batch.id}",
+        url=item_url("batch", batch.id),
+        why=f"{cursor} · chunk {batch.chunk_no}{error}",
+        chips=tuple(chips),
+        at=batch.heartbeat_at or batch.started_at,
+        late=over,
+        last=counted(batch.items_processed, "item"),
+    )
+
+
+BATCHES = Listing(
+    title="Batches",
+    story="Long imports keep their cursor here, so that the next start goes on where the last one "
+    "stopped. One that stopped is marked failed or acknowledged on its page.",
+    heads=("Import", "State", "Done so far"),
+    finds="Find by its number, or by workflow where it runs or waits",
+    tabs={
+        "": Tab(
+            "Stopped",
+            lambda: _batches().filter(waiting_since__isnull=False),
+            ("waiting_since", "id"),
+            "the longest stopped, first",
+            when="Last sign",
+            empty="No import is stopped.",
+        ),
+        "running": Tab(
+            "Running",
+            lambda: _batches().filter(status="running", guarded=True),
+            ("workflow_name", "id"),
+            "by workflow",
+            when="Last sign",
+            empty="No import runs now. A workflow begins one with start_batch.",
+        ),
+        "all": Tab(
+            "All",
+            _batches,
+            ("-id",),
+            "the newest first",
+            when="Last sign",
+            empty="No import has run yet. A workflow begins one with start_batch.",
+        ),
+    },
+    find=_find,
+    line=_line,
+)
