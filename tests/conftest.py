@@ -7,6 +7,7 @@ owner empties the tables after it.
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from typing import Any, override
 
 import psycopg
 import pytest
@@ -14,17 +15,35 @@ from django.conf import settings
 from django.db import connections
 from django.test import TransactionTestCase
 from pytest_django import DjangoDbBlocker
+from xdist.scheduler import LoadFileScheduling
 
 from ledger import roles
 from review import static_files
 from tests.support import template
 from tests.support.database import Connect, Flush, Logins, wait_until_nobody_is_in
 
+ENGINE = "tests/engine/"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling | None:
+    """Let one process take a file, and one all files of the real n8n: it is booted once."""
+    return ByFile(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+class ByFile(LoadFileScheduling):
+    """Distributes tests by file; the folder of the real n8n counts as one."""
+
+    @override
+    def _split_scope(self, nodeid: str) -> str:
+        return ENGINE if nodeid.startswith(ENGINE) else super()._split_scope(nodeid)
+
 
 @pytest.fixture(scope="session", autouse=True)
-def _whole_session() -> None:
-    """Collect the static files, and hash passwords the fast way."""
+def _whole_session(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Collect the static files, hash passwords the fast way, and know no n8n that runs here."""
     static_files.collect_if_changed()
+    settings.LANDED_N8N_HOME = tmp_path_factory.getbasetemp() / "no-n8n"
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
@@ -47,6 +66,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
     with django_db_blocker.unblock():
         connection.close()
         connection.settings_dict.update(_credentials(settings.DB_APP))
+        settings.DB_DIRECT = {**settings.DB_APP, "NAME": connection.settings_dict["NAME"]}
         flush = Flush()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _case: flush())
@@ -73,16 +93,14 @@ def _logins(django_db_setup: None) -> Iterator[Logins]:
 
 @pytest.fixture
 def connect(_logins: Logins) -> Iterator[Connect]:
-    """Open connections as `owner`, `app`, `n8n` or `articles`; the fixture closes them.
+    """Open connections as `owner`, `app`, `n8n` or `articles`; the fixture takes them back.
 
     They see committed rows only, so the test needs django_db(transaction=True).
     """
     with ExitStack() as stack:
 
         def open_one(role: str = "app") -> psycopg.Connection:
-            connection = _logins.connect(role)
-            stack.callback(connection.close)
-            return connection
+            return stack.enter_context(_logins.connected(role))
 
         yield open_one
 

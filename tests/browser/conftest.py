@@ -6,7 +6,6 @@ printed reason; in CI that is a failure. Every page of every test must end with 
 
 import os
 import shutil
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,10 @@ from typing import Any
 import axe_playwright_python
 import psycopg
 import pytest
-from django.core.servers.basehttp import ThreadedWSGIServer, WSGIRequestHandler
-from django.core.wsgi import get_wsgi_application
 from playwright.sync_api import ConsoleMessage, Page, Response
 
 from tests.support import desk
+from tests.support.site import served
 
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # playwright runs a loop in this thread
 
@@ -59,27 +57,11 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     return {**browser_type_launch_args, "executable_path": chrome, "args": arguments}
 
 
-class _Handler(WSGIRequestHandler):
-    """One request a connection, so that its thread and database connection end with it."""
-
-    protocol_version = "HTTP/1.0"
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Keep quiet."""
-
-
 @pytest.fixture(scope="session")
 def site(django_db_setup: None) -> Iterator[str]:
-    """Serve the whole site, static files included, on a free port; yield its address."""
-    server = ThreadedWSGIServer(("127.0.0.1", 0), _Handler, ipv6=False)
-    server.daemon_threads = False
-    server.set_app(get_wsgi_application())
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    """Serve the whole site; yield its address."""
+    with served() as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

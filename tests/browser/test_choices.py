@@ -53,7 +53,9 @@ def test_without_script_an_unseen_choice_is_shown_first(
     expect(plain.locator("#result")).to_contain_text('phone: "+49 30 9876"')
     merge(plain)
     expect(plain.locator(".banner")).to_contain_text(ASKS)
-    expect(plain.locator("#result")).to_contain_text('phone: "+49 30 1234" (kept)')
+    expect(plain.locator("#result")).to_contain_text(
+        'phone: "+49 30 1234" (kept; not written: "+49 30 9876")'
+    )
     expect(plain.locator("#result")).to_contain_text('plan: "trial"')
     assert desk.customer(shop)["revision"] == 4
     expect(plain.get_by_label("Reason, kept with the decision")).to_have_value(
@@ -102,7 +104,7 @@ def test_with_script_the_drawn_row_is_the_shown_one(
     page.get_by_label("Take the attempted value: trial").check()
     expect(page.locator("#result")).to_contain_text('plan: "trial"')
     page.get_by_label("Keep the current value: pro2").check()
-    expect(page.locator("#result")).to_contain_text('plan: "pro2" (kept)')
+    expect(page.locator("#result")).to_contain_text('plan: "pro2" (kept; not written: "trial")')
     page.get_by_role("row", name=re.compile("^phone")).get_by_text("write another value").click()
     page.get_by_label("an empty text for phone").check()
     expect(page.get_by_label("Write another value for phone")).to_be_checked()

@@ -24,12 +24,12 @@ def test_a_collision_is_merged_from_the_queue_and_both_fields_are_kept(
     expect(page.locator(".story")).to_contain_text("form-intake wanted to change phone and plan")
     expect(page.locator(".story")).to_contain_text("billing-webhook wrote v4")
     expect(page.locator("#result")).to_contain_text('phone: "+49 30 9876"')
-    expect(page.locator("#result")).to_contain_text('plan: "pro2" (kept)')
+    expect(page.locator("#result")).to_contain_text('plan: "pro2" (kept; not written: "trial")')
     expect(page.locator("#result-version")).to_have_text("at v4 → v5")
 
     page.get_by_label("Reason, kept with the decision").fill("the customer phoned")
     page.get_by_role("button", name="Merge as shown").click()
-    expect(page.locator(".banner")).to_contain_text("Your choice was written.")
+    expect(page.locator(".banner")).to_contain_text("Your choice was written: ")
     expect(page.locator(".banner")).to_contain_text("The record is now at v5.")
     expect(page.get_by_text("Nothing else waits")).to_be_visible()
 
@@ -62,7 +62,7 @@ def test_the_outcome_row_follows_the_choice_before_it_is_made(
     expect(page.locator("#result")).to_contain_text('plan: "team"')
     page.get_by_label("Reason, kept with the decision").fill("agreed by mail")
     page.get_by_role("button", name="Merge as shown").click()
-    expect(page.locator(".banner")).to_contain_text("Your choice was written.")
+    expect(page.locator(".banner")).to_contain_text("Your choice was written: ")
     assert desk.customer(shop)["plan"] == "team"
 
 
@@ -136,6 +136,6 @@ def test_a_sensitive_field_takes_two_people(
     expect(second.locator(".banner")).to_contain_text("Proposed by olga")
     second.get_by_label("Reason, kept with the decision").fill("checked")
     second.get_by_role("button", name="Approve").click()
-    expect(second.locator(".banner")).to_contain_text("The proposal was carried out.")
+    expect(second.locator(".banner")).to_contain_text("The proposal was carried out: ")
     assert desk.customer(shop)["plan"] == "team"
     second.context.close()

@@ -151,7 +151,7 @@ def test_a_conflict_is_merged_without_script(
     expect(page.get_by_label("Take the attempted value: trial")).to_be_checked()
     page.get_by_label("Reason, kept with the decision").fill("agreed")
     page.get_by_role("button", name="Merge as shown").click()
-    expect(page.locator(".banner")).to_contain_text("The attempted values were written.")
+    expect(page.locator(".banner")).to_contain_text("The attempted values were written: ")
     assert desk.customer(shop)["plan"] == "trial"
     context.close()
 

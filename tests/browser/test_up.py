@@ -44,7 +44,7 @@ def test_what_two_workflows_wrote_is_merged_on_a_first_start(page: Page, tmp_pat
         link.click()
         page.get_by_label("Reason, kept with the decision").fill("the customer phoned")
         page.get_by_role("button", name="Merge as shown").click()
-        expect(page.locator(".banner")).to_contain_text("Your choice was written.")
+        expect(page.locator(".banner")).to_contain_text("Your choice was written: ")
 
         after = record(address, tmp_path, key[1])
         assert before["plan"] == after["plan"] == "pro"

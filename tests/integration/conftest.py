@@ -1,16 +1,20 @@
-"""Who works at the console, and what there is to work on, for the tests of its pages."""
+"""Who works at the console, what there is to work on, and the engine that runs the workflows."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import psycopg
 import pytest
 from django.test import Client
 
-from tests.support import desk
+from sweeper.n8n import client
+from sweeper.transport import Limits
+from tests.support import desk, n8n
 from tests.support.database import Connect
 from tests.support.doors import open_door
 from tests.support.factories import Shop
 from tests.support.lab import Lab, running_lab
+from tests.support.n8n import FakeN8n, serving
 
 
 @pytest.fixture
@@ -37,6 +41,13 @@ def store(transactional_db: None, connect: Connect, owner_sql: psycopg.Connectio
 @pytest.fixture
 def olga(transactional_db: None) -> Client:
     """Log an operator in."""
-    client = Client()
-    client.force_login(desk.person("olga", "operator"))
-    return client
+    return desk.client_of("olga", "operator")
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[FakeN8n]:
+    """Serve an n8n, known as `default`; another one, `dead`, is nowhere."""
+    with serving() as server:
+        n8n.register(monkeypatch, settings, default=server.url, dead="http://127.0.0.1:9")
+        monkeypatch.setattr(client, "LIMITS", Limits(seconds=0.5, max_bytes=65_536))
+        yield server

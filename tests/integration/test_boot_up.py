@@ -125,6 +125,15 @@ def test_taken_port_is_said_before_anything_is_done(directory: Path, password: s
     assert f"--port {port + 1}" in said
 
 
+@pytest.mark.parametrize("port", ["0", "99999", "http"])
+def test_what_is_no_port_is_said(directory: Path, port: str) -> None:
+    """In a sentence, before anything is done."""
+    refused = manage(directory, "up", "--port", port)
+    said = refused.communicate(timeout=PATIENCE)[0]
+    assert refused.returncode == 2
+    assert f"{port} is no port; give one from 1024 to 65535" in said
+
+
 def test_killed_children_and_postgres_come_back(directory: Path, password: str) -> None:
     """Each process that dies is started again, the private server included."""
     with up(directory, "--no-demo", "--port", free_port()) as running:

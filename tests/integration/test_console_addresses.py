@@ -19,9 +19,7 @@ def ada(transactional_db: None, owner_sql: psycopg.Connection) -> Client:
     """Log an administrator in, who may open everything, where a table has rows."""
     desk.open_shop(owner_sql)
     desk.collide()
-    client = Client()
-    client.force_login(desk.person("ada", "administrator"))
-    return client
+    return desk.client_of("ada", "administrator")
 
 
 def refused(client: Client, path: str) -> None:
@@ -69,3 +67,32 @@ def test_no_page_of_the_console_breaks_at_a_query(ada, owner_sql):
             answer = ada.get(f"{path}{sign}{name}={SURROGATE}")
             assert answer.status_code in {200, 404}, path
     assert Client().get("/admin/login/?next=%00").status_code == 400
+
+
+def test_more_parameters_than_anybody_types_are_refused(ada):
+    """The page that says so is drawn without them, in the frame and with the way back."""
+    many = "&".join(f"a{n}=1" for n in range(1_001))
+    for path in ("/admin/queue/", "/admin/login/", "/admin/ledger/job/", "/admin/nowhere/"):
+        refused(ada, f"{path}?{many}")
+    assert ada.post("/admin/queue/?" + many).status_code == 400
+
+
+def test_a_row_nobody_has_is_not_found(ada):
+    """At once, and not as a word on whatever page comes next."""
+    answer = ada.get("/admin/ledger/job/not-a-job/change/")
+    assert answer.status_code == 404
+    assert "No job has the id not-a-job" in answer.text
+
+
+@pytest.mark.parametrize("path", ["/admin/login/", "/admin/queue/"])
+def test_another_name_of_the_server_is_refused_in_plain_words(ada, path):
+    """And with what its operator can do about it."""
+    answer = ada.get(path, headers={"host": "evil.example"})
+    assert answer.status_code == 400
+    assert "LANDED_ALLOWED_HOSTS says which" in answer.text
+    assert "evil" not in answer.text
+
+
+def test_there_is_no_way_to_a_site_that_is_not(ada):
+    """Django's short cut from a row to its page elsewhere would have to fail."""
+    assert "No page has this address" in ada.get("/admin/r/1/1/").text

@@ -2,30 +2,19 @@
 
 import re
 
-import psycopg
 import pytest
 from django.contrib import admin
-from django.test import Client
 
 from review.queue import TABS, item_url
 from review.sources import SOURCES
 from review.verbs import KINDS
 from tests.support import desk, losses, waiting
-from tests.support.database import Connect
-from tests.support.doors import open_door
-from tests.support.factories import Shop
 
 
-@pytest.fixture
-def shop(transactional_db: None, connect: Connect, owner_sql: psycopg.Connection) -> Shop:
-    """Give the shop, reached as the program reaches it."""
-    return Shop(open_door("python", connect, owner_sql), owner_sql)
-
-
-def test_rows_say_what_is_known_and_nothing_that_is_not(shop, olga):
+def test_rows_say_what_is_known_and_nothing_that_is_not(store, olga):
     """No count of nothing, no colon before nothing, no code word for an effect nobody named."""
     for source in ("failed_job", "outbox", "job"):
-        losses.other(shop.owner, source)
+        losses.other(store.owner, source)
     rows = {row.source: row for row in olga.get("/admin/queue/").context["page"].rows}
     assert rows["failed_job"].why == "it <b>broke</b> · never retried"
     assert rows["outbox"].why == "not delivered after 0 tries"
@@ -34,25 +23,25 @@ def test_rows_say_what_is_known_and_nothing_that_is_not(shop, olga):
     assert "<title>k:1: nobody takes this job · Landed</title>" in page
 
 
-def test_an_item_without_anything_beside_its_facts_shows_them_first(shop, olga):
+def test_an_item_without_anything_beside_its_facts_shows_them_first(store, olga):
     """No empty column where the evidence would stand."""
-    bare = olga.get(item_url("run", losses.other(shop.owner, "run"))).text
+    bare = olga.get(item_url("run", losses.other(store.owner, "run"))).text
     assert 'class="two bare"' in bare
-    full = olga.get(item_url("batch", waiting.failed_batch(shop))).text
+    full = olga.get(item_url("batch", waiting.failed_batch(store))).text
     assert 'class="two"' in full
 
 
-def test_the_tables_write_times_as_the_rest_of_the_console(shop, olga):
+def test_the_tables_write_times_as_the_rest_of_the_console(store, olga):
     """To the second and in 24 hours: an audit without seconds has no order."""
-    waiting.failed_batch(shop)
+    waiting.failed_batch(store)
     page = olga.get("/admin/ledger/auditevent/").text
     assert re.search(r">\d{4}-\d\d-\d\d \d\d:\d\d:\d\d<", page)
     assert "p.m." not in page
 
 
-def test_the_tabs_hold_and_count_what_they_are_called(shop, olga):
+def test_the_tabs_hold_and_count_what_they_are_called(store, olga):
     """A conflict is where two versions met; a lost key or job is something else."""
-    owner = shop.owner
+    owner = store.owner
     for kind in KINDS:
         owner.execute(
             "INSERT INTO conflicts (kind, workflow, attempted, expected_hash, actual_hash,"
@@ -77,8 +66,7 @@ def test_the_tabs_hold_and_count_what_they_are_called(shop, olga):
 
 def test_the_policies_are_listed_with_their_values(transactional_db):
     """A constant is nobody's content: a viewer reads it too, in the list and on its page."""
-    client = Client()
-    client.force_login(desk.person("vera", "viewer"))
+    client = desk.client_of("vera", "viewer")
     for path in ("/admin/ledger/policy/", "/admin/ledger/policy/four_eyes_amount/change/"):
         page = client.get(path).text
         assert "may not see payloads" not in page

@@ -23,13 +23,6 @@ RAW = re.compile(
 TABLES = [model for model in admin.site._registry if model._meta.app_label == "ledger"]
 
 
-def client_of(name: str, role: str) -> Client:
-    """Log somebody in."""
-    client = Client()
-    client.force_login(desk.person(name, role))
-    return client
-
-
 def decided_send(lab: Lab, client: Client) -> int:
     """Let the sweeper ask a person, and the person say that it landed."""
     number = losses.unknown_send(lab)
@@ -50,7 +43,7 @@ def cells(page: str) -> set[str]:
 
 def test_no_table_of_the_admin_shows_a_code_word_where_a_name_belongs(lab):
     """Lists and rows alike, whoever acted: processes, commands, raw statements, people."""
-    olga = client_of("olga", "operator")
+    olga = desk.client_of("olga", "operator")
     decided_send(lab, olga)
     lab.owner.execute(
         "INSERT INTO idem (idem_key, status, claimed_at) VALUES ('raw', 'pending', now())"
@@ -76,7 +69,7 @@ def test_no_table_of_the_admin_shows_a_code_word_where_a_name_belongs(lab):
 
 def test_the_audit_names_the_sweeper_and_its_process(lab):
     """As the item's page does."""
-    olga = client_of("olga", "operator")
+    olga = desk.client_of("olga", "operator")
     number = losses.unknown_send(lab)
     process = AuditEvent.objects.filter(actor_kind="sweeper").values_list("actor", flat=True)[0]
     assert f"the sweeper ({process})" in cells(olga.get("/admin/ledger/auditevent/").text)
@@ -87,7 +80,7 @@ def test_the_audit_names_the_sweeper_and_its_process(lab):
 
 def test_a_person_is_linked_for_who_may_look_at_people(lab):
     """An administrator gets to who decided in one click; an operator sees the name."""
-    olga, ada = client_of("olga", "operator"), client_of("ada", "administrator")
+    olga, ada = desk.client_of("olga", "operator"), desk.client_of("ada", "administrator")
     number = decided_send(lab, olga)
     address = reverse("admin:auth_user_change", args=[User.objects.get(username="olga").pk])
     link = f'<a href="{address}"><bdi>olga</bdi></a>'
@@ -114,9 +107,9 @@ def test_people_are_in_the_header_for_who_may_see_them(transactional_db):
     """Whoever gives roles finds the page; nobody else is led to a refusal."""
     link = '<a href="/admin/auth/user/"'
     for role in ROLES:
-        page = client_of(role, role).get("/admin/queue/").text
+        page = desk.client_of(role, role).get("/admin/queue/").text
         assert (link in page) == (SEE_PEOPLE in ROLES[role]), role
-    page = client_of("ada", "administrator").get("/admin/auth/user/").text
+    page = desk.client_of("ada", "administrator").get("/admin/auth/user/").text
     assert f'{link} aria-current="page">People</a>' in page
     assert "<h1>People</h1>" in page
 
@@ -124,7 +117,7 @@ def test_people_are_in_the_header_for_who_may_see_them(transactional_db):
 def test_a_workflow_with_a_person_s_name_is_not_taken_for_them(lab):
     """Only a person's name leads to a person."""
     User.objects.create_user("shop")
-    ada = client_of("ada", "administrator")
+    ada = desk.client_of("ada", "administrator")
     losses.unknown_send(lab)
     sweep.run_once()
     for path in ("/admin/ledger/auditevent/", "/admin/ledger/job/", "/admin/ledger/conflict/"):
@@ -133,7 +126,7 @@ def test_a_workflow_with_a_person_s_name_is_not_taken_for_them(lab):
 
 def test_a_role_that_lacks_one_right_is_not_told_that_there_is_none(transactional_db):
     """A viewer has a role; only the right of the verb is missing."""
-    answer = client_of("vera", "viewer").get("/admin/auth/user/")
+    answer = desk.client_of("vera", "viewer").get("/admin/auth/user/")
     assert answer.status_code == 403
     assert "You may not do this" in answer.text
     assert "no role" not in answer.text

@@ -11,20 +11,12 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from ledger.models import AuditEvent, Conflict, Job
-from review.decisions import VERB_RIGHTS
+from review.actions import ACTIONS
 from review.queue import item_url
-from review.rights import ROLES
 from review.verbs import AS_SHOWN
 from tests.support import desk, losses
 
 MODELS = sorted(admin.site._registry, key=lambda model: model._meta.label)
-
-
-def client_of(name: str, role: str) -> Client:
-    """Log somebody in."""
-    client = Client()
-    client.force_login(desk.person(name, role))
-    return client
 
 
 def everything() -> tuple[Any, ...]:
@@ -32,16 +24,16 @@ def everything() -> tuple[Any, ...]:
     return (
         list(Conflict.objects.order_by("id").values_list("id", "state", "lock_version")),
         list(Job.objects.order_by("id").values_list("id", "state", "version")),
-        AuditEvent.objects.count(),
+        AuditEvent.objects.exclude(op="record_access").count(),  # a refusal is recorded
         list(User.objects.order_by("id").values_list("id", "is_superuser", "password")),
         list(Group.permissions.through.objects.order_by("id").values_list("id", flat=True)),
     )
 
 
-@pytest.mark.parametrize("verb", VERB_RIGHTS)
+@pytest.mark.parametrize("verb", ACTIONS)
 def test_a_viewer_gets_403_from_every_verb(lab, verb):
     """In plain English, for GET and POST, and nothing is changed or recorded."""
-    vera = client_of("vera", "viewer")
+    vera = desk.client_of("vera", "viewer")
     number = losses.unknown_send(lab)
     before = everything()
     sends: tuple[Any, ...] = (vera.get, vera.post)
@@ -58,7 +50,7 @@ def test_a_viewer_gets_403_from_every_verb(lab, verb):
 
 def test_a_viewer_sees_every_button_disabled_with_the_reason(lab):
     """The page explains; it does not hide."""
-    vera = client_of("vera", "viewer")
+    vera = desk.client_of("vera", "viewer")
     page = vera.get(item_url("conflict", losses.unknown_send(lab))).text
     buttons = re.findall(r'<button[^>]*name="decision"[^>]*>', page)
     assert len(buttons) == 5
@@ -70,13 +62,13 @@ def test_a_viewer_sees_every_button_disabled_with_the_reason(lab):
 
 def test_a_viewer_sees_which_fields_differ_but_no_value(lab):
     """Values are hidden in the compare, in the outcome row, in the admin, in every corner."""
-    vera = client_of("vera", "viewer")
+    vera = desk.client_of("vera", "viewer")
     number = desk.collide(phone="+49 30 7777")
     for path in (item_url("conflict", number), f"/admin/ledger/conflict/{number}/change/"):
         page = vera.get(path)
         assert page.status_code == 200
         assert "+49 30" not in page.text
-    assert "only attempted" in vera.get(item_url("conflict", number)).text
+    assert "changed by the attempt alone" in vera.get(item_url("conflict", number)).text
 
 
 def test_who_may_not_write_the_row_chooses_nothing(lab):
@@ -86,14 +78,14 @@ def test_who_may_not_write_the_row_chooses_nothing(lab):
     half.user_permissions.set(Permission.objects.filter(codename="view_payload"))
     seeing = Client()
     seeing.force_login(half)
-    for client in (client_of("vera", "viewer"), seeing):
+    for client in (desk.client_of("vera", "viewer"), seeing):
         page = client.get(item_url("conflict", number)).text
         radios = re.findall(r'<input type="radio"[^>]*>', page)
         assert len(radios) == 2
         assert all(" disabled" in radio for radio in radios)
         assert "write another value" not in page
         assert "Show what this choice writes" not in page
-    page = client_of("olga", "operator").get(item_url("conflict", number)).text
+    page = desk.client_of("olga", "operator").get(item_url("conflict", number)).text
     assert not re.findall(r'<input type="radio"[^>]* disabled', page)
     assert "Show what this choice writes" in page
 
@@ -118,7 +110,7 @@ def test_no_guess_at_a_hidden_value_is_confirmed(lab, guess):
     )
     plain = client.get(item_url("conflict", number)).text
     assert again.status_code == 200
-    assert again.text.count("(kept)") == plain.count("(kept)")
+    assert again.text.count("(kept") == plain.count("(kept")
     assert "+49 30" not in again.text
     listed = client.get(f"/admin/ledger/conflict/?attempted__phone={guess.strip('"')}")
     assert listed.status_code in (302, 400)
@@ -140,7 +132,10 @@ def addresses() -> list[str]:
     filled = {
         "<path:object_id>": "1",
         "<int:conflict_id>": "1",
+        "<int:number>": "1",
+        "<slug:word>": "start",
         "<slug:verb>": "resolve",
+        "<slug:deed>": "claim",
         "<slug:source>": "conflict",
         "<str:item_id>": "1",
         "<id>": "1",
@@ -163,7 +158,7 @@ def addresses() -> list[str]:
 
 def test_no_address_of_the_admin_lets_a_viewer_change_anything(lab):
     """Whatever is posted to whatever address: no change and no broken page."""
-    vera = client_of("vera", "viewer")
+    vera = desk.client_of("vera", "viewer")
     number = losses.unknown_send(lab)
     before = everything()
     junk = {"action": "delete_selected", "_selected_action": [str(number), "1"], "post": "yes"}
@@ -212,7 +207,7 @@ def test_the_scheduler_s_own_pages_are_not_there():
 
 def test_every_list_and_row_of_the_admin_opens(lab):
     """The read-only tables open for a viewer, with rows in them, searched and not."""
-    vera = client_of("vera", "viewer")
+    vera = desk.client_of("vera", "viewer")
     for make in (losses.unknown_send, losses.missing_key, losses.stale_version):
         make(lab)
     for source in losses.OTHERS:
@@ -227,79 +222,3 @@ def test_every_list_and_row_of_the_admin_opens(lab):
         if row is not None:
             answer = vera.get(reverse(f"{base}_change", args=[row.pk]))
             assert answer.status_code == 200, model
-
-
-def test_an_administrator_makes_people_but_no_superuser(transactional_db):
-    """Whoever hands out roles cannot hand out more than roles."""
-    adam = client_of("adam", "administrator")
-    boss = User.objects.create_superuser("boss", password=desk.PASSWORD)
-    new = {"username": "nina", "password1": desk.PASSWORD, "password2": desk.PASSWORD}
-    adam.post("/admin/auth/user/add/", new | {"usable_password": "true"})
-    nina = User.objects.get(username="nina")
-    form = {
-        "username": "nina",
-        "is_staff": "on",
-        "is_active": "on",
-        "is_superuser": "on",
-        "groups": [str(Group.objects.get(name="operator").pk)],
-        "date_joined_0": "2026-01-01",
-        "date_joined_1": "00:00:00",
-    }
-    adam.post(f"/admin/auth/user/{nina.pk}/change/", form)
-    nina.refresh_from_db()
-    assert (nina.is_superuser, [group.name for group in nina.groups.all()]) == (False, ["operator"])
-    password = {"password1": "taken over 123", "password2": "taken over 123"}
-    assert adam.post(f"/admin/auth/user/{boss.pk}/password/", password).status_code == 403
-    assert adam.post("/admin/auth/group/add/", {"name": "gods"}).status_code == 403
-
-
-def test_a_person_made_in_the_admin_may_log_in(transactional_db):
-    """The form asks for the role, and no hidden tick stands between the person and the queue."""
-    ada = client_of("ada", "administrator")
-    form = {"username": "nina", "password1": "a long word 77", "password2": "a long word 77"}
-    form |= {"usable_password": "true", "groups": str(Group.objects.get(name="operator").pk)}
-    assert ada.post("/admin/auth/user/add/", form).status_code == 302
-    nina = Client()
-    entered = nina.post("/admin/login/", {"username": "nina", "password": "a long word 77"})
-    assert entered.status_code == 302
-    assert nina.get("/admin/queue/").status_code == 200
-
-
-def test_the_log_in_says_what_is_missing(transactional_db):
-    """A right password without the tick is told of the tick; a wrong one is told nothing."""
-    User.objects.create_user("sven", password="a long word 77")
-    for word, says in (("a long word 77", "Staff status"), ("wrong", "do not fit together")):
-        page = Client().post("/admin/login/", {"username": "sven", "password": word})
-        assert says in page.text
-
-
-def test_roles_hold_exactly_their_rights(db):
-    """What a role may is what roles.py says, after every migrate."""
-    for name, rights in ROLES.items():
-        group = Group.objects.get(name=name)
-        held = {
-            f"{right.content_type.app_label}.{right.codename}" for right in group.permissions.all()
-        }
-        assert held == rights
-
-
-def test_nobody_is_led_to_the_log_in_and_strangers_are_told(transactional_db):
-    """Without a log-in every page asks for it; staff without a role is told of it."""
-    assert Client().get("/").status_code == 302
-    assert Client().get("/admin/queue/")["Location"] == "/admin/login/?next=/admin/queue/"
-    assert Client().post("/admin/queue/conflict/1/resolve/").status_code == 302
-    stranger = Client()
-    stranger.force_login(User.objects.create_user("sam", is_staff=True))
-    desk.person("ada", "administrator")
-    desk.person("olga", "operator")
-    number = 1
-    for path in ("/admin/queue/", f"/admin/queue/conflict/{number}/", "/admin/ledger/job/"):
-        answer = stranger.get(path)
-        assert answer.status_code == 403
-        assert "Your account has no role yet" in answer.text
-        for role in ROLES:
-            assert f"{role} (" in answer.text
-        assert "These people can give you one: ada, under People, at Groups." in answer.text
-        assert "olga" not in answer.text
-        assert ">Log out</button></form></div>" in answer.text
-        assert "To the queue" not in answer.text

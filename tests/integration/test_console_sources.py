@@ -2,7 +2,6 @@
 
 from typing import Any, cast
 
-import psycopg
 import pytest
 from django.test import Client
 
@@ -14,18 +13,15 @@ from review.models import QueueItem
 from review.queue import item_url
 from review.sources import SOURCES
 from tests.support import desk, losses, waiting
-from tests.support.database import Connect
-from tests.support.doors import open_door
-from tests.support.factories import Shop, overtake
+from tests.support.factories import overtake
 
-DECISIONS = [(source, each) for source, kind in SOURCES.items() for each in kind.decisions]
+DECISIONS = [  # what only asks ends nothing
+    (source, each)
+    for source, kind in SOURCES.items()
+    for each in kind.decisions
+    if not each.only_asks
+]
 NAMES = [f"{source}-{each.decision}" for source, each in DECISIONS]
-
-
-@pytest.fixture
-def shop(transactional_db: None, connect: Connect, owner_sql: psycopg.Connection) -> Shop:
-    """Give the shop, reached as the program reaches it."""
-    return Shop(open_door("python", connect, owner_sql), owner_sql)
 
 
 def row_of(source: str, item_id: str) -> Any:
@@ -59,9 +55,9 @@ def decide(client: Client, source: str, item_id: str, decision: str, **more: str
 
 
 @pytest.mark.parametrize(("source", "decision"), DECISIONS, ids=NAMES)
-def test_each_decision_of_each_source_is_offered_and_carried_out(shop, olga, source, decision):
+def test_each_decision_of_each_source_is_offered_and_carried_out(store, olga, source, decision):
     """The page offers it, the verb answers 200 and won, the item waits no more."""
-    item_id = waiting.MAKE[source, decision.decision](shop)
+    item_id = waiting.MAKE[source, decision.decision](store)
     assert waits(source, item_id)
     page = olga.get(item_url(source, item_id)).text
     (button,) = (part for part in page.split("<button") if f'value="{decision.decision}"' in part)
@@ -85,9 +81,9 @@ def test_each_decision_of_each_source_is_offered_and_carried_out(shop, olga, sou
 
 
 @pytest.mark.parametrize(("source", "decision"), DECISIONS, ids=NAMES)
-def test_without_a_reason_nothing_is_asked_of_the_ledger(shop, olga, source, decision):
+def test_without_a_reason_nothing_is_asked_of_the_ledger(store, olga, source, decision):
     """The page comes back and says what is missing."""
-    item_id = waiting.MAKE[source, decision.decision](shop)
+    item_id = waiting.MAKE[source, decision.decision](store)
     answer = decide(olga, source, item_id, decision.decision, reason=" ")
     assert answer.status_code == 200
     assert "Say why." in answer.text
@@ -96,11 +92,10 @@ def test_without_a_reason_nothing_is_asked_of_the_ledger(shop, olga, source, dec
 
 
 @pytest.mark.parametrize(("source", "decision"), DECISIONS, ids=NAMES)
-def test_a_viewer_gets_403_from_every_decision(shop, source, decision):
+def test_a_viewer_gets_403_from_every_decision(store, source, decision):
     """In plain English, for GET and POST; the page shows every button disabled."""
-    item_id = waiting.MAKE[source, decision.decision](shop)
-    vera = Client()
-    vera.force_login(desk.person("vera", "viewer"))
+    item_id = waiting.MAKE[source, decision.decision](store)
+    vera = desk.client_of("vera", "viewer")
     url = f"{item_url(source, item_id)}{decision.verb}/"
     for answer in (vera.get(url), decide(vera, source, item_id, decision.decision)):
         assert answer.status_code == 403
@@ -114,13 +109,12 @@ def test_a_viewer_gets_403_from_every_decision(shop, source, decision):
 
 
 @pytest.mark.parametrize("source", OPERATIONS)
-def test_who_comes_second_is_told_so_and_changes_nothing(shop, olga, source):
+def test_who_comes_second_is_told_so_and_changes_nothing(store, olga, source):
     """The form of a page drawn before somebody else decided."""
     decision = SOURCES[source].decisions[-1].decision
-    item_id = waiting.MAKE[source, decision](shop)
+    item_id = waiting.MAKE[source, decision](store)
     seen = version_of(source, item_id)
-    adam = Client()
-    adam.force_login(desk.person("adam", "approver"))
+    adam = desk.client_of("adam", "approver")
     assert "<strong>Done</strong>" in decide(adam, source, item_id, decision).text
     late = decide(olga, source, item_id, decision, lock_version=str(seen))
     assert late.status_code == 200
@@ -134,9 +128,9 @@ def test_who_comes_second_is_told_so_and_changes_nothing(shop, olga, source):
     assert list(outcomes.values_list("outcome", "actor")) == [("won", "adam"), (lost, "olga")]
 
 
-def test_what_was_only_touched_still_waits_and_is_shown_fresh(shop, olga):
+def test_what_was_only_touched_still_waits_and_is_shown_fresh(store, olga):
     """A stop was asked for meanwhile: nobody is told that the run is decided."""
-    item_id = waiting.flagged_run(shop)
+    item_id = waiting.flagged_run(store)
     seen = version_of("run", item_id)
     decide(olga, "run", item_id, "request_stop")
     late = decide(olga, "run", item_id, "declare_ended", lock_version=str(seen))
@@ -144,9 +138,9 @@ def test_what_was_only_touched_still_waits_and_is_shown_fresh(shop, olga):
     assert Run.objects.get(pk=item_id).status == "running"
 
 
-def test_a_dead_letter_that_may_have_been_sent_is_never_sent_by_a_resend(shop, olga):
+def test_a_dead_letter_that_may_have_been_sent_is_never_sent_by_a_resend(store, olga):
     """It becomes an uncertain send, and the outcome leads there."""
-    item_id = waiting.dead_letter_of_a_send(shop)
+    item_id = waiting.dead_letter_of_a_send(store)
     letter = FailedJob.objects.get(pk=item_id)
     assert "Sends nothing now" in olga.get(item_url("failed_job", item_id)).text
     answer = decide(olga, "failed_job", item_id, "resend")
@@ -156,11 +150,11 @@ def test_a_dead_letter_that_may_have_been_sent_is_never_sent_by_a_resend(shop, o
     assert Job.objects.get(pk=letter.job_id).state == "review"
 
 
-def test_what_a_later_job_overtook_is_sent_by_nobody_who_does_not_know_it(shop, olga):
+def test_what_a_later_job_overtook_is_sent_by_nobody_who_does_not_know_it(store, olga):
     """The letter becomes a question; its page says what came later, and asks for a tick."""
-    item_id = waiting.dead_letter(shop)
+    item_id = waiting.dead_letter(store)
     letter = FailedJob.objects.get(pk=item_id)
-    overtake(shop, letter.job_id)
+    overtake(store, letter.job_id)
     page = olga.get(item_url("failed_job", item_id)).text
     assert "charge:later of the same lane came later and was done at" in page
     decide(olga, "failed_job", item_id, "resend")
@@ -180,9 +174,9 @@ def test_what_a_later_job_overtook_is_sent_by_nobody_who_does_not_know_it(shop, 
     assert Job.objects.get(pk=letter.job_id).state == "queued"
 
 
-def test_a_dead_letter_of_an_event_enters_it(shop, olga):
+def test_a_dead_letter_of_an_event_enters_it(store, olga):
     """A letter without a job makes the job its event never became."""
-    item_id = waiting.dead_letter_of_an_event(shop)
+    item_id = waiting.dead_letter_of_an_event(store)
     assert "Enters the event under its key" in olga.get(item_url("failed_job", item_id)).text
     assert "<strong>Entered</strong>" in decide(olga, "failed_job", item_id, "resend").text
     assert Job.objects.get(pk=FailedJob.objects.get(pk=item_id).job_id).state == "queued"
@@ -216,10 +210,10 @@ def test_a_dead_letter_of_an_event_enters_it(shop, olga):
     ],
 )
 def test_what_the_state_forbids_is_disabled_with_the_reason(
-    shop, olga, make, source, decision, page_says, answer_says
+    store, olga, make, source, decision, page_says, answer_says
 ):
     """The page says why; posted anyway, the ledger refuses and its reason is said."""
-    item_id = make(shop)
+    item_id = make(store)
     page = olga.get(item_url(source, item_id)).text
     (button,) = (part for part in page.split("<button") if f'value="{decision}"' in part)
     assert " disabled" in button.split(">")[0]
@@ -230,10 +224,10 @@ def test_what_the_state_forbids_is_disabled_with_the_reason(
     assert waits(source, item_id)
 
 
-def test_an_execution_is_asked_for_and_belongs_to_one_run(shop, olga):
+def test_an_execution_is_asked_for_and_belongs_to_one_run(store, olga):
     """Without its id nothing is asked; one that is another run's is refused by name."""
-    taken = waiting.flagged_run(shop)
-    item_id = waiting.flagged_run_without_execution(shop)
+    taken = waiting.flagged_run(store)
+    item_id = waiting.flagged_run_without_execution(store)
     blank = decide(olga, "run", item_id, "attach_execution", external_execution_id=" ")
     assert "Type the id of the execution." in blank.text
     assert 'aria-invalid="true"' in blank.text
@@ -244,21 +238,21 @@ def test_an_execution_is_asked_for_and_belongs_to_one_run(shop, olga):
     assert (run.external_execution_id, run.instance, run.needs_operator) == ("4711", "eu-1", False)
 
 
-def test_a_job_that_a_worker_took_meanwhile_is_left_alone(shop, olga):
+def test_a_job_that_a_worker_took_meanwhile_is_left_alone(store, olga):
     """The page was drawn while it waited; the ledger refuses and the page says who has it."""
-    item_id = waiting.overdue_job(shop)
+    item_id = waiting.overdue_job(store)
     seen = version_of("job", item_id)
-    taken = shop.run("claim_next_job")
+    taken = store.run("claim_next_job")
     assert taken.job_id == item_id
     answer = decide(olga, "job", item_id, "abandon", lock_version=str(seen))
     assert "It does not wait in the queue any more" in answer.text
-    assert "A worker holds it now." in answer.text
+    assert "charge 1: a worker holds it" in answer.text
     assert Job.objects.get(pk=item_id).state == "claimed"
 
 
-def test_a_decision_that_is_not_in_the_table_is_not_found(shop, olga):
+def test_a_decision_that_is_not_in_the_table_is_not_found(store, olga):
     """Neither another verb's decision, nor another source's, nor one of a key."""
-    item_id = waiting.dead_letter(shop)
+    item_id = waiting.dead_letter(store)
     base = item_url("failed_job", item_id)
     for verb, decision in (("resolve", "abandon"), ("resend", "retry"), ("resend", "")):
         assert olga.post(f"{base}{verb}/", {"decision": decision}).status_code == 404
@@ -268,9 +262,9 @@ def test_a_decision_that_is_not_in_the_table_is_not_found(shop, olga):
     assert waits("failed_job", item_id)
 
 
-def test_an_item_s_id_may_hold_anything(shop, olga):
+def test_an_item_s_id_may_hold_anything(store, olga):
     """A job's id is its maker's text."""
-    item_id = losses.other(shop.owner, "job")
+    item_id = losses.other(store.owner, "job")
     assert item_url("job", item_id) in olga.get("/admin/queue/").text
     assert "<strong>Done</strong>" in decide(olga, "job", item_id, "run_now").text
     assert not waits("job", item_id)

@@ -14,13 +14,6 @@ from tests.support.choices import as_shown
 from tests.support.lab import Lab
 
 
-def client_of(name: str, role: str) -> Client:
-    """Log somebody in."""
-    client = Client()
-    client.force_login(desk.person(name, role))
-    return client
-
-
 def form_of(number: int, decision: str, **more: str) -> dict[str, str]:
     """Fill the form as a person would."""
     lock = str(Conflict.objects.get(pk=number).lock_version)
@@ -38,7 +31,7 @@ def test_what_could_not_be_read_is_no_record(lab):
     """Its size and hash are shown, its bytes too; no field of it can be written or entered."""
     raw = b'{"a": NaN}'
     number = posted(raw_base64=base64.b64encode(raw).decode(), parse_error="NaN is not JSON")
-    olga = client_of("olga", "operator")
+    olga = desk.client_of("olga", "operator")
     page = olga.get(item_url("conflict", number)).text
     assert "could not be read" in page
     assert f"{len(raw)} bytes" in page
@@ -56,7 +49,7 @@ def test_what_could_not_be_read_is_no_record(lab):
 def test_a_parked_item_from_outside_cannot_be_entered_here(lab):
     """The button is closed with the reason, and the ledger's refusal has the same words."""
     number = posted(event={"name": "x"})
-    olga = client_of("olga", "operator")
+    olga = desk.client_of("olga", "operator")
     words = "enter it in its workflow, then abandon it here"
     assert words in olga.get(item_url("conflict", number)).text
     form = form_of(number, "resend", event='{"id": "typed"}')
@@ -72,7 +65,11 @@ def test_a_character_nobody_can_store_is_named_before_the_ledger_is_asked(lab, e
     """No text of the database reaches a person."""
     number = losses.missing_key(lab)
     form = form_of(number, "resend", event=event)
-    page = client_of("olga", "operator").post(f"/admin/queue/conflict/{number}/resend/", form).text
+    page = (
+        desk.client_of("olga", "operator")
+        .post(f"/admin/queue/conflict/{number}/resend/", form)
+        .text
+    )
     assert "It holds a character that cannot be stored" in page
     for word in ("CONTEXT", "SQL", "unsupported Unicode", "LINE 1"):
         assert word not in page
@@ -85,7 +82,7 @@ def proposal(lab: Lab, owner_sql: psycopg.Connection) -> int:
     assert desk.write(desk.BILLING, "first", 1, plan="pro").outcome == "won"
     number = desk.write(desk.FORM, "second", 1, phone="+49 30 7777").conflict_id
     assert number is not None
-    olga = client_of("olga", "operator")
+    olga = desk.client_of("olga", "operator")
     form = as_shown(olga, number, {"pick-0": "attempted"})
     page = olga.post(f"/admin/queue/conflict/{number}/resolve/", form).text
     assert "A second person must confirm" in page
@@ -94,7 +91,7 @@ def proposal(lab: Lab, owner_sql: psycopg.Connection) -> int:
 
 def test_who_proposed_takes_it_back_and_nobody_else_by_that_name(proposal):
     """The proposer needs no right to approve for it; another person has reject."""
-    olga, otto = Client(), client_of("otto", "operator")
+    olga, otto = Client(), desk.client_of("otto", "operator")
     olga.force_login(desk.User.objects.get(username="olga"))
     page = olga.get(item_url("conflict", proposal)).text
     assert "Take my proposal back" in page
@@ -110,7 +107,7 @@ def test_who_proposed_takes_it_back_and_nobody_else_by_that_name(proposal):
 
 def test_where_nobody_else_may_approve_it_is_said(proposal):
     """An administrator is led to the people; somebody with the right ends the sentence."""
-    otto = client_of("otto", "operator")
+    otto = desk.client_of("otto", "operator")
     assert (
         "Ask an administrator to give somebody the role"
         in otto.get(item_url("conflict", proposal)).text
@@ -122,7 +119,7 @@ def test_where_nobody_else_may_approve_it_is_said(proposal):
 def test_a_decided_send_tells_the_decided_story(lab):
     """No next step and no question stands on a page whose item is closed."""
     number = losses.unknown_send(lab)
-    olga = client_of("olga", "operator")
+    olga = desk.client_of("olga", "operator")
     assert "so a person decides" in olga.get(item_url("conflict", number)).text
     form = form_of(number, "landed", provider_ref="r-1")
     olga.post(f"/admin/queue/conflict/{number}/resolve/", form)

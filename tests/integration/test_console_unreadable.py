@@ -86,8 +86,7 @@ def test_a_large_payload_is_shown_from_its_bytes(billing, olga):
 
 def test_who_may_see_no_payload_sees_none(billing):
     """The bytes are as private as the payload they would have been."""
-    viewer = Client()
-    viewer.force_login(desk.person("vera", "viewer"))
+    viewer = desk.client_of("vera", "viewer")
     raw = b'{"payload": {"n": 1e5000, "note": "secret thing"}}'
     page = seen(
         viewer, item_url("failed_job", posted(billing, "/failed-jobs", raw)["failed_job_id"])

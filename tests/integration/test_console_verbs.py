@@ -140,7 +140,7 @@ def test_numbers_travel_as_they_were_typed(lab, olga):
     number = desk.collide_once(lab.owner, tags={"n": exact, "d": 1.10}, phone="1")
     form = as_shown(olga, number, {"pick-0": "current", "pick-1": "attempted"})
     page = olga.post(f"/admin/queue/conflict/{number}/resolve/", form)
-    assert "Your choice was written." in page.text
+    assert "Your choice was written: " in page.text
     assert desk.customer(lab.owner)["tags"]["n"] == exact
 
 

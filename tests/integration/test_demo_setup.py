@@ -92,7 +92,7 @@ def test_up_shows_the_demo_within_a_minute(tmp_path: Path) -> None:
         said = running.read_until(r"demo: (\d+) things wait for a decision; .*")
         assert said[1] == "7"
         assert "3 charges, 2 mail, 5 hook" in said[0]
-        again = manage(tmp_path, "demo", "--base-url", f"http://127.0.0.1:{port}")
+        again = manage(tmp_path, "demo")
         assert "played before" in again.communicate(timeout=PATIENCE)[0]
         assert again.returncode == 0
         running.process.send_signal(signal.SIGINT)

@@ -7,7 +7,6 @@ from pathlib import Path
 import psycopg
 import pytest
 from django.core.management import CommandError, call_command
-from django.test import Client
 from django.utils.html import escape
 
 from ledger.models import AuditEvent, Job, Provider
@@ -144,8 +143,7 @@ def test_the_gallery_is_told(provider: Run) -> None:
 def test_the_page_of_an_uncertain_send_says_what_to_check(owner_sql: psycopg.Connection) -> None:
     """With this effect's own handle in it, and whatever a profile holds as text."""
     desk.open_shop(owner_sql)
-    client = Client()
-    client.force_login(desk.person("olga", "operator"))
+    client = desk.client_of("olga", "operator")
     with running_lab(owner_sql) as lab:
         page = item_url("conflict", losses.unknown_send(lab))
     job = Job.objects.get(state="review")

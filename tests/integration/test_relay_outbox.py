@@ -15,6 +15,7 @@ from ledger.models import Liveness, OutboxMessage
 from sweeper import outbox, subscribers
 from sweeper.killmatrix.server import running
 from tests.support import messages
+from tests.support.conflicts import decide_open
 from tests.support.doors import PythonDoor
 from tests.support.factories import Shop, in_review
 from tests.support.subscriber import Subscriber
@@ -54,17 +55,7 @@ def relay() -> dict[str, int]:
 def decide(shop: Shop) -> dict[str, Any]:
     """Let a person decide; return the conflict."""
     in_review(shop)
-    (conflict,) = shop.rows("conflicts")
-    answer = shop.run(
-        "decide_conflict",
-        conflict_id=conflict["id"],
-        lock_version=conflict["lock_version"],
-        decision="landed",
-        statement="seen",
-        reason="seen",
-    )
-    assert answer.outcome == "won", answer
-    return conflict
+    return decide_open(shop, "landed", statement="seen")
 
 
 # -- decisions -----------------------------------------------------------------------------------
@@ -106,15 +97,7 @@ def test_a_resend_is_told_only_when_it_cannot_be_taken_back(
     """At the end of the undo window; a withdrawn one is never told."""
     subscribe(shop, webhook)
     in_review(shop)
-    (conflict,) = shop.rows("conflicts")
-    shop.run(
-        "decide_conflict",
-        conflict_id=conflict["id"],
-        lock_version=conflict["lock_version"],
-        decision="resend",
-        reason="again",
-        risk_acknowledged=True,
-    )
+    decide_open(shop, "resend", risk_acknowledged=True)
     relay()
     assert webhook.notes.heard == []
     (conflict,) = shop.rows("conflicts")

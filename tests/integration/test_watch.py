@@ -82,9 +82,9 @@ class Watcher:
 
 
 @contextmanager
-def traffic(directory: Path, page: str) -> Iterator[None]:
+def traffic(directory: Path) -> Iterator[None]:
     """Play one more round of the demo beside whatever happens in the block."""
-    round_ = manage(directory, "demo", "--again", "--base-url", page)
+    round_ = manage(directory, "demo", "--again")
     try:
         yield
     finally:
@@ -104,7 +104,7 @@ def test_each_process_killed_is_told_once_and_comes_back(
 ) -> None:
     """The watcher fails, its target hears of it once in time, and nothing is lost or sent twice."""
     with up(directory, "--port", free_port()) as running_up:
-        page = running_up.read_until(r"open (http://\S+?)/admin")[1]
+        running_up.read_until(r"open http://\S+?/admin")
         installation = Installation.found(directory)
         with installation.connect() as session:
             for tick in TICKS:
@@ -125,7 +125,7 @@ def test_each_process_killed_is_told_once_and_comes_back(
         }
         before: set[str] = set()
         for name, kill in victims.items():
-            with traffic(directory, page):
+            with traffic(directory):
                 time.sleep(1)  # so that it is at work
                 before |= _jobs(installation)
                 _kill_and_hear(watcher, name, kill)

@@ -15,6 +15,7 @@ import psycopg
 from django.core.management import call_command
 
 from ledger.operations.registrations import apply_deploy
+from tests.support.factories import Shop
 
 TABLES = """
 DROP SCHEMA IF EXISTS crm CASCADE;
@@ -110,3 +111,19 @@ def customer(owner: psycopg.Connection, number: int = 7) -> dict[str, Any]:
     ).fetchone()
     assert row
     return dict(row[0])
+
+
+def change(event: Any, revision: int = 1, **changes: Any) -> dict[str, Any]:
+    """Return the members of a write of customer 7."""
+    return {
+        "target": "customers",
+        "record_key": "7",
+        "expected_revision": revision,
+        "changes": changes,
+        "event": {"id": event},
+    }
+
+
+def write(shop: Shop, event: Any, revision: int = 1, **changes: Any) -> Any:
+    """Write fields of customer 7."""
+    return shop.call("write_fields", **change(event, revision, **changes))

@@ -2,6 +2,7 @@
 
 import secrets
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, Protocol
@@ -10,6 +11,8 @@ import psycopg
 from django.conf import settings
 from django.db import connections
 from psycopg import sql
+from psycopg.pq import TransactionStatus
+from psycopg.rows import tuple_row
 
 from ledger import roles, shipped
 
@@ -21,6 +24,8 @@ KEPT = {
     "auth_group_permissions",
 }
 """Tables that migrate fills and tests only read."""
+IDLE, PREPARE_AFTER = TransactionStatus.IDLE, 5
+"""How a connection is left by who opens it."""
 LOCK_TIMEOUT = "10s"
 """A test that leaves a transaction open must fail, not hang."""
 PATIENCE = 60
@@ -131,12 +136,14 @@ def wait_until_nobody_is_in() -> None:
 
 @contextmanager
 def member_login(role: str) -> Iterator[dict[str, Any]]:
-    """Make a login that is a member of a role nobody can log in as, for as long as the block."""
+    """Make a login that is a member of a role nobody can log in as, for as long as the block.
+
+    Each has a name of its own: another one of the same role may be in use.
+    """
     group = sql.Identifier(settings.LEDGER_ROLES[role])
-    name, password = f"{database()}_{role}", secrets.token_urlsafe(16)
+    name, password = f"{database()}_{role}_{secrets.token_hex(3)}", secrets.token_urlsafe(16)
     user = sql.Identifier(name)
     with owner_connection() as session:
-        session.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(user))
         session.execute(
             sql.SQL("CREATE ROLE {} LOGIN PASSWORD {} IN ROLE {}").format(
                 user, sql.Literal(password), group
@@ -149,11 +156,16 @@ def member_login(role: str) -> Iterator[dict[str, Any]]:
 
 
 class Logins:
-    """The logins a test can use, made when first asked for and gone at the end of the session."""
+    """The logins a test can use, made when first asked for and gone at the end of the session.
+
+    A session whose test is over serves the next one: what a session does first costs it more than
+    most tests do after that (25 ms until functions and plans are in place).
+    """
 
     def __init__(self) -> None:
         """Start with the two that are always there."""
         self._known = {"owner": settings.DB_OWNER, "app": settings.DB_APP}
+        self._free: dict[str, list[psycopg.Connection]] = defaultdict(list)
         self._stack = ExitStack()
 
     def login(self, role: str) -> dict[str, Any]:
@@ -162,10 +174,39 @@ class Logins:
             self._known[role] = self._stack.enter_context(member_login(role))
         return self._known[role]
 
-    def connect(self, role: str) -> psycopg.Connection:
-        """Open an autocommit connection to the test database as this role."""
-        return roles.connect(self.login(role), database())
+    @contextmanager
+    def connected(self, role: str) -> Iterator[psycopg.Connection]:
+        """Give an autocommit connection to the test database as this role."""
+        free = self._free[role]
+        connection = free.pop() if free else roles.connect(self.login(role), database())
+        try:
+            yield connection
+        finally:
+            if as_new(connection):
+                free.append(connection)
+            else:
+                connection.close()
 
     def close(self) -> None:
-        """Drop the logins made here."""
+        """End the sessions, and drop the logins made here."""
+        for free in self._free.values():
+            for connection in free:
+                connection.close()
         self._stack.close()
+
+
+def as_new(connection: psycopg.Connection) -> bool:
+    """Put a session back to how it began; False where that cannot be done."""
+    touched = (
+        not connection.autocommit
+        or connection.prepare_threshold != PREPARE_AFTER
+        or connection.row_factory is not tuple_row
+    )
+    if connection.closed or touched or connection.info.transaction_status != IDLE:
+        return False
+    try:
+        connection.execute("RESET SESSION AUTHORIZATION; RESET ALL; UNLISTEN *")
+        connection.execute("SELECT pg_advisory_unlock_all()")
+    except psycopg.Error:  # somebody ended the session
+        return False
+    return True

@@ -8,6 +8,7 @@ from typing import Any
 
 import psycopg
 from django.contrib.auth.models import Group, User
+from django.test import Client
 
 from ledger.operations.base import Caller
 from ledger.operations.records import WrittenFields, write_fields
@@ -38,6 +39,13 @@ def person(name: str, role: str) -> User:
     user = User.objects.create_user(name, password=PASSWORD, is_staff=True)
     user.groups.set([Group.objects.get(name=role)])
     return user
+
+
+def client_of(name: str, role: str) -> Client:
+    """Make somebody and log them in."""
+    client = Client()
+    client.force_login(person(name, role))
+    return client
 
 
 def open_shop(owner: psycopg.Connection) -> None:

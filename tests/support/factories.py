@@ -225,6 +225,11 @@ def age(shop: Shop, job: Held | str, column: str, seconds: float) -> None:
     )
 
 
+def spend(shop: Shop, job: Any) -> None:
+    """Let every attempt of a job be spent."""
+    shop.owner.execute("UPDATE jobs SET attempts = 3 WHERE id = %s", [job.job_id])
+
+
 def sweep(shop: Shop, **more: Any) -> list[Any]:
     """Take every expired job."""
     taken = shop.door.call_many("take_expired_jobs", actor=SWEEPER, **more)
@@ -283,9 +288,9 @@ def in_review(shop: Shop, effect: str = BLIND, event: Any = 1) -> Held:
     return job
 
 
-def buried(shop: Shop, effect: str = FORCED, event: Any = 1) -> Held:
+def buried(shop: Shop, effect: str = FORCED, event: Any = 1, **more: Any) -> Held:
     """Return a job that is dead: its last attempt failed before anything was sent."""
-    job = claimed(shop, effect, event)
+    job = claimed(shop, effect, event, **more)
     shop.owner.execute("UPDATE jobs SET attempts = 99 WHERE id = %s", [job.job_id])
     answer = shop.run("fail_job", **job.mine, error="refused", effect_state="not_started")
     assert (answer.outcome, answer.next) == ("won", "dead"), answer

@@ -10,6 +10,17 @@ from django.test import Client
 from tests.support.doors import PREFIX, SCOPES, make_token
 from tests.support.factories import make_effect, make_workflow
 
+ORDER = {"effect": "charge", "event": {"id": "evt_1"}, "payload": {"amount": 12}}
+REPORT = {
+    "kind": "stale_version",
+    "target": "crm",
+    "record_key": "7",
+    "version_read": 1,
+    "version_found": 2,
+    "attempted": {"a": 1},
+}
+"""What a workflow claims, and what it reports of a store outside."""
+
 
 class Http:
     """Requests with one token; the body is sent exactly as given when it is bytes."""

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from ledger.local import ROOT
@@ -19,7 +19,7 @@ OPEN = r"\[ *([0-9.]+) s\] open (http://\S+)"
 PATIENCE = 30
 """Longer than anything here takes on a busy machine; a wait that needs it is a failure."""
 NOT_INHERITED = (
-    *("DATABASE_URL", "DATABASE_OWNER_URL", "DJANGO_SETTINGS_MODULE"),
+    *("DATABASE_URL", "DATABASE_OWNER_URL", "DATABASE_DIRECT_URL", "DJANGO_SETTINGS_MODULE"),
     "DJANGO_ALLOW_ASYNC_UNSAFE",  # set for the browser, whose loop runs in the tests' own thread
 )
 
@@ -106,7 +106,7 @@ def _command(process: Path) -> str:
 
 
 class Up:
-    """A running `manage.py up` whose output is read as it comes."""
+    """A running `manage.py up`, or what runs like it, whose output is read as it comes."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         """Take the process."""
@@ -139,10 +139,15 @@ def stop(running: Up, directory: Path, request: signal.Signals = signal.SIGINT) 
     assert running.process.returncode == 0
 
 
+def up(directory: Path, *arguments: str, **more: str) -> AbstractContextManager[Up]:
+    """Run `manage.py up`."""
+    return started(directory, "up", *arguments, **more)
+
+
 @contextmanager
-def up(directory: Path, *arguments: str, **more: str) -> Iterator[Up]:
-    """Run `manage.py up`; whatever the test does, nothing of it is left behind."""
-    process = manage(directory, "up", *arguments, **more)
+def started(directory: Path, *command: str, **more: str) -> Iterator[Up]:
+    """Run what runs until Ctrl-C; whatever the test does, nothing of it is left behind."""
+    process = manage(directory, *command, **more)
     try:
         yield Up(process)
     finally:

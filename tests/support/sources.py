@@ -6,6 +6,7 @@ from typing import Any
 import psycopg
 from psycopg.rows import dict_row
 
+from tests.support.conflicts import decide_open
 from tests.support.factories import Shop, decide, expire, sweep
 
 Told = Callable[[], list[tuple[str, str, int]]]
@@ -80,16 +81,7 @@ class Articles:
 
 def resend(shop: Shop) -> None:
     """Let a person decide to send again what is in review."""
-    (conflict,) = shop.rows("conflicts", kind="unknown_send", state="open")
-    answer = shop.run(
-        "decide_conflict",
-        conflict_id=conflict["id"],
-        lock_version=conflict["lock_version"],
-        decision="resend",
-        reason="it never came",
-        risk_acknowledged=True,
-    )
-    assert answer.outcome == "won", answer
+    decide_open(shop, "resend", risk_acknowledged=True)
 
 
 def review(shop: Shop, job_id: str) -> None:

@@ -3,24 +3,12 @@
 import json
 import random
 import time
-from typing import Any
 
-import orjson
 import pytest
 
 from review.compare import CELL_LIMIT, Change, Equality, compare, equality, judge
-from review.jsonvalue import (
-    MISSING,
-    Number,
-    UnreadableError,
-    inline,
-    parse,
-    pretty,
-    type_name,
-    wire,
-)
+from review.jsonvalue import MISSING, parse, type_name
 from review.marks import Budget, Segment, elide, mark_items, mark_text
-from review.merge import Choice, Pick, default_picks, outcome, read_picks, typed, unchosen
 
 
 def value(text):
@@ -173,134 +161,3 @@ def test_hostile_values_stay_within_a_second(hostile):
     result = compare(base, attempted, current)
     assert time.process_time() - started < 2
     assert sum(len(r.attempted.text) for r in result.rows) < 1_000_000
-
-
-def test_depth_is_refused_and_never_recursed_into():
-    """A value nested too deep is unreadable, not a crash; the writer is bounded at any depth."""
-    for depth in (500, 100_000):
-        with pytest.raises(UnreadableError):
-            parse("[" * depth + "]" * depth)
-    nest: list[Any] = []
-    for _ in range(50_000):
-        nest = [nest]
-    assert pretty(nest, 1_000).cut
-    assert parse("[" * 90 + "]" * 90)
-
-
-@pytest.mark.parametrize("text", ["NaN", "Infinity", "[-Infinity]", "{", "", "{'a':1}"])
-def test_what_is_not_json_is_unreadable(text):
-    """Python's own extensions of JSON are refused."""
-    with pytest.raises(UnreadableError):
-        parse(text)
-
-
-def test_numbers_keep_their_digits():
-    """64-bit integers, long decimals and absurd exponents survive reading, showing and sending."""
-    text = '{"a": 9223372036854775808, "b": 1.10, "c": 1e5000, "d": 0.10000000000000000001}'
-    read = parse(text)
-    assert inline(read).text == text
-    assert orjson.dumps(wire(read)).decode() == text.replace(" ", "")
-    assert not Number("1e5000").equals(Number("1e4999"))
-
-
-def test_pretty_writes_what_json_reads():
-    """The preview of a small value is its JSON, indented."""
-    read = parse('{"a":{"b":[1,{"c":null}],"e":{}},"t":"\\u00e9\\n","l":[]}')
-    assert json.loads(pretty(read).text) == json.loads(inline(read).text)
-    assert "\n  " in pretty(read).text
-
-
-class TestMerge:
-    """What a choice writes."""
-
-    base = parse('{"plan":"basic","phone":"1","n":1}')
-    attempted = parse('{"plan":"trial","phone":"2","n":2}')
-    current = parse('{"plan":"pro","phone":"1","n":1,"extra":true}')
-
-    def picks(self, **choices):
-        """Choose per field."""
-        return {name: Pick(Choice(word)) for name, word in choices.items()}
-
-    def test_the_default_overwrites_nobody(self):
-        """Attempted only where nobody else wrote, current where two did."""
-        picks = default_picks(compare(self.base, self.attempted, self.current))
-        assert {name: pick.choice for name, pick in picks.items()} == {
-            "plan": Choice.CURRENT,
-            "phone": Choice.ATTEMPTED,
-            "n": Choice.ATTEMPTED,
-        }
-        result = outcome(self.attempted, self.current, picks)
-        assert (result.decision, dict(result.changes)) == (
-            "merge",
-            {"phone": "2", "n": Number("2")},
-        )
-
-    def test_the_choice_names_its_decision(self):
-        """All attempted is apply, none is keep, a mixture is merge."""
-        every = self.picks(plan="attempted", phone="attempted", n="attempted")
-        none = self.picks(plan="current", phone="current", n="current")
-        assert outcome(self.attempted, self.current, every).decision == "apply"
-        assert outcome(self.attempted, self.current, none).decision == "keep"
-
-    def test_a_typed_value_takes_the_field_s_type(self):
-        """Text stays text even where it looks like a number; a number field refuses words."""
-        assert typed("12", "old") == "12"
-        assert typed(" 12.50 ", Number("1")) == Number("12.50")
-        assert typed('"x"', None) == "x"
-        with pytest.raises(UnreadableError):
-            typed("twelve", Number("1"))
-        picks = {"n": Pick(Choice.OTHER, "many")}
-        assert outcome(self.attempted, self.current, picks).problems == {
-            "n": "This field needs a number."
-        }
-
-    def test_a_form_cannot_name_a_field_that_was_not_attempted(self):
-        """Choices are read by position in the attempted fields; anything else is ignored."""
-        comparison = compare(self.base, self.attempted, self.current)
-        names = sorted(self.attempted)
-        picks = read_picks(
-            default_picks(comparison),
-            {"pick-2": "attempted", "pick-9": "attempted", "pick-0": "nonsense"},
-            names,
-        )
-        assert picks["plan"].choice is Choice.ATTEMPTED
-        assert set(picks) == {"plan", "phone", "n"}
-
-    def test_a_field_without_a_known_choice_is_named_by_its_control(self):
-        """What a page may fill in with a default is not decided by it."""
-        picks = default_picks(compare(self.base, self.attempted, self.current))
-        names = [*sorted(self.attempted), "same on all sides"]
-        fields = {"pick-0": "nonsense", "pick-1": "other", "pick-2": ""}
-        assert set(unchosen(picks, fields, names)) == {"pick-0", "pick-2"}
-
-    @pytest.mark.parametrize(
-        ("other", "empty", "written"),
-        [
-            ("", False, None),
-            ("", True, ""),
-            (" ", False, " "),
-            ("x", True, None),
-            ("x" * 65_537, False, None),
-        ],
-    )
-    def test_an_empty_text_is_written_only_where_it_was_asked_for(self, other, empty, written):
-        """Nothing typed is a problem, as is a tick against a typed text, or a text too long."""
-        picks = {"phone": Pick(Choice.OTHER, other, empty)}
-        result = outcome(self.attempted, self.current, picks)
-        assert result.changes.get("phone") == written
-        assert bool(result.problems) is (written is None)
-
-    def test_the_seal_is_of_what_is_written_and_of_nothing_else(self):
-        """The order and the way a value was chosen do not matter; its digits and type do."""
-        picks = self.picks(plan="attempted", phone="current", n="attempted")
-        seal = outcome(self.attempted, self.current, picks).seal
-        turned = dict(reversed(picks.items()))
-        assert outcome(self.attempted, self.current, turned).seal == seal
-        same = picks | {"plan": Pick(Choice.OTHER, "trial")}
-        assert outcome(self.attempted, self.current, same).seal == seal
-        for other in ("2.0", "3"):
-            changed = picks | {"n": Pick(Choice.OTHER, other)}
-            assert outcome(self.attempted, self.current, changed).seal != seal
-        text = outcome({"n": "2"}, {"n": None}, self.picks(n="attempted"))
-        number = outcome({"n": Number("2")}, {"n": None}, self.picks(n="attempted"))
-        assert text.seal != number.seal

@@ -85,3 +85,15 @@ def test_owner_alone_is_refused() -> None:
     """The private server would silently be used instead."""
     with pytest.raises(SetupError, match="DATABASE_URL"):
         dsn.resolve({"DATABASE_OWNER_URL": OWNER})
+
+
+def test_the_way_past_a_pooler_is_said_and_never_guessed() -> None:
+    """Only the private server is known to have no pooler before it."""
+    assert dsn.resolve({"DATABASE_URL": APP}).direct is None
+    direct = dsn.resolve({"DATABASE_URL": APP, "DATABASE_DIRECT_URL": APP + "?port=5433"}).direct
+    assert direct is not None
+    assert (direct["USER"], direct["PORT"], direct["OPTIONS"]) == (
+        "app",
+        "5433",
+        {"connect_timeout": "5"},
+    )

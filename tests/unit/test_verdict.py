@@ -102,3 +102,17 @@ def test_a_send_under_way_has_no_outcome_yet():
     verdict = judge(send(send_no=2, state="claimed"), evidence, NOW)
     assert verdict.headline == "Cannot tell yet: send no. 2 is under way."
     assert "An earlier send (no. 1) did land." in verdict.because
+
+
+def test_a_repeat_that_is_refused_is_said_to_be_safe():
+    """Where no attempt is left that comes first; a key that may be forgotten is not safe."""
+    charge = {"provider": "pay", "provider_class": "forced_unique", "settle_until": None}
+    safe = "pay refuses a repeat of the same key, so a resend is safe"
+    spent = judge(send(**charge, refuses=True, spent=True), [], NOW).because
+    assert f"No attempt is left, so it is not sent again by itself. {safe}" in spent
+    left = judge(send(**charge, refuses=True), [], NOW).because
+    assert safe in left
+    assert "No attempt is left" not in left
+    forgotten = judge(send(**charge), [], NOW).because
+    assert "may have forgotten the key" in forgotten
+    assert "safe" not in forgotten

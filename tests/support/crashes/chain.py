@@ -1,16 +1,19 @@
-"""Chains of turns: worker, sweeper, outbox and dead letters until nothing is undecided.
+"""Chains of turns: worker, sweeper, outbox, dead letters, reconciler until nothing is undecided.
 
 A chain counts every crash point it passes. It is told after how many a process dies; whoever comes
 next finds what the dead one left, after its leases have run out.
 """
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from ledger import crash
 from ledger.models import FailedJob
-from sweeper import dead_letters, outbox
+from ledger.operations.base import Caller
+from ledger.operations.runs import complete_run
+from sweeper import dead_letters, outbox, reconcile
 from sweeper.killmatrix.relay import Mode
 from sweeper.sweep import run_once
 from sweeper.work import work_once
@@ -21,6 +24,7 @@ TURNS: dict[str, Callable[[], object]] = {
     "sweep": run_once,
     "outbox": outbox.run_once,
     "letters": dead_letters.run_once,
+    "reconcile": reconcile.run_once,
 }
 MOST_ROUNDS = 10
 
@@ -45,16 +49,23 @@ class Runner(Protocol):
 
 
 class Dying:
-    """A hook that counts points; from the deadly one on every point raises."""
+    """A hook that counts points; from the deadly one on every point raises.
+
+    Only its own thread's: what else lives in this process (a heartbeat, a server of an earlier
+    test) passes points at moments of its own.
+    """
 
     def __init__(self, die_at: int | None) -> None:
         """Begin at the first point."""
         self.points: list[str] = []
         self.dead = False
         self._die_at = die_at
+        self._thread = threading.get_ident()
 
     def __call__(self, name: str) -> None:
         """Pass a point, or die there."""
+        if threading.get_ident() != self._thread:
+            return
         if self.dead:
             raise Crash
         self.points.append(name)
@@ -116,7 +127,7 @@ def play(
                 scenario.judge(world, job_id, played.deaths)
                 return played
             world.later(job_id)
-    state = world.job(job_id).state
+    state = world.state(job_id)
     raise AssertionError(f"{scenario.name}, {crashes}: {state} after {MOST_ROUNDS} rounds")
 
 
@@ -165,8 +176,8 @@ class DyingAt(Dying):
 
     def __call__(self, name: str) -> None:
         """Pass a point, or die there."""
-        if name == self._name and not self.dead:
-            self.dead = True
+        own = threading.get_ident() == self._thread
+        self.dead = self.dead or (own and name == self._name)
         super().__call__(name)
 
 
@@ -212,3 +223,54 @@ def message(mode: Mode) -> Scenario:
     return Scenario(
         f"message {mode}", ("outbox",), begin, lambda world, _: not world.message_keys(), judge
     )
+
+
+def run_that_ended(status: str) -> Scenario:
+    """Begin a run that n8n has ended without its own word."""
+
+    def judge(world: World, run_id: str, _: int) -> None:
+        run = world.run(run_id)
+        assert (run.status, run.engine_status) == ("failed_transient", status)
+        assert world.stops(run_id) == 0
+
+    return _run(f"run {status}", lambda world: world.begin_run(status), judge)
+
+
+def run_past_its_deadline(on_stop: str) -> Scenario:
+    """Begin a run that goes on: it is asked to stop, once or again after a death, and seen to."""
+
+    def judge(world: World, run_id: str, deaths: int) -> None:
+        run = world.run(run_id)
+        assert (run.status, run.engine_status) == ("failed_transient", "canceled")
+        assert 1 <= world.stops(run_id) <= 2 + deaths, (world.stops(run_id), deaths)
+
+    name = f"run past its deadline, {on_stop}"
+    return _run(name, lambda world: world.begin_run("running", on_stop=on_stop), judge)
+
+
+def run_that_completed() -> Scenario:
+    """Complete a run by its own word, which n8n confirms as something else."""
+
+    def begin(world: World) -> str:
+        run_id = world.begin_run("crashed")
+        done = complete_run(Caller("shop"), run_id=world.run(run_id).id, result={"ok": 1})
+        assert done.outcome == "won", done
+        return run_id
+
+    def judge(world: World, run_id: str, _: int) -> None:
+        run = world.run(run_id)
+        assert (run.status, run.engine_status) == ("completed", "crashed")
+
+    return _run("run that completed", begin, judge)
+
+
+def _run(
+    name: str, begin: Callable[[World], str], judge: Callable[[World, str, int], None]
+) -> Scenario:
+    """Reconcile until the run is over and the engine has said so."""
+
+    def is_over(world: World, run_id: str) -> bool:
+        run = world.run(run_id)
+        return run.status != "running" and run.engine_confirmed_at is not None
+
+    return Scenario(name, ("reconcile",), begin, is_over, judge)

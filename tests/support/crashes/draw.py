@@ -17,10 +17,18 @@ FARTHEST = 20
 def scenarios(*effects: str) -> list[Scenario]:
     """Return each class in each mode, from each stage at which a worker may leave it."""
     found = [chain.message(mode) for mode in Mode if HOOK in (effects or CLASSES)]
+    found += runs() if HOOK in (effects or CLASSES) else []
     for effect, mode in itertools.product(effects or CLASSES, Mode):
         found += [chain.send(effect, mode), chain.letter(effect, mode)]
         found += [chain.left_behind(effect, mode, at) for at in STAGES]
     return found
+
+
+def runs() -> list[Scenario]:
+    """Return the runs a reconciler settles, whose job is another matter."""
+    ended = [chain.run_that_ended(status) for status in ("success", "crashed")]
+    late = [chain.run_past_its_deadline(on_stop) for on_stop in ("cancel", "late")]
+    return [*ended, *late, chain.run_that_completed()]
 
 
 def drawn(

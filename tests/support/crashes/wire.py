@@ -1,4 +1,4 @@
-"""The way out of a crashing turn: the shipped relay and provider, or the same without sockets."""
+"""The way out of a crashing turn: relay, provider and n8n as servers, or without sockets."""
 
 import json
 from collections import Counter
@@ -16,8 +16,10 @@ from sweeper.killmatrix.effects import Effects, Fault, Reply
 from sweeper.killmatrix.provider import SEARCHES, MockProvider
 from sweeper.killmatrix.relay import Mode, Relay
 from sweeper.killmatrix.server import Journal, running
+from sweeper.n8n import client
 from sweeper.providers import http_template
 from sweeper.transport import Answer
+from tests.support import n8n
 
 LOOPBACK = ("127.0.0.1", 0)
 SILENT = (Mode.FAIL_BEFORE_FORWARD, Mode.FORWARD_THEN_DROP, Mode.FORWARD_THEN_HANG)
@@ -25,9 +27,11 @@ KEY = "Idempotency-Key"
 
 
 class Wire(Protocol):
-    """Relay and provider in one: what a run sets before and counts after it."""
+    """Relay, provider and n8n in one: what a run sets before and counts after it."""
 
     url: str
+    n8n_url: str
+    engine: n8n.Engine
 
     def fresh(self) -> None:
         """Forget what earlier runs did, where that costs nothing."""
@@ -46,12 +50,13 @@ class Wire(Protocol):
 
 
 class Servers:
-    """The shipped relay in front of the shipped mock provider."""
+    """The shipped relay in front of the shipped mock provider, and a fake n8n."""
 
-    def __init__(self, provider: MockProvider, relay: Relay) -> None:
-        """Take both while they run."""
+    def __init__(self, provider: MockProvider, relay: Relay, engine: n8n.FakeN8n) -> None:
+        """Take them while they run."""
         self._provider, self._relay = provider, relay
-        self.url = relay.url
+        self.url, self.n8n_url = relay.url, engine.url
+        self.engine = engine.engine
 
     def fresh(self) -> None:
         """Keep everything: the log of all runs is one."""
@@ -75,20 +80,22 @@ class Servers:
 
 @contextmanager
 def servers() -> Iterator[Servers]:
-    """Run both."""
+    """Run them."""
     with ExitStack() as stack:
         provider = stack.enter_context(running(MockProvider(LOOPBACK)))
         relay = stack.enter_context(running(Relay(LOOPBACK, provider.url)))
-        yield Servers(provider, relay)
+        yield Servers(provider, relay, stack.enter_context(n8n.serving()))
 
 
 class NoSockets:
     """The same, called as a function: the points of the network are where they are in truth."""
 
     url = "http://127.0.0.1:9"
+    n8n_url = "http://127.0.0.1:8"
 
     def __init__(self) -> None:
         """Begin with nothing."""
+        self.engine = n8n.Engine()
         self.fresh()
 
     def fresh(self) -> None:
@@ -123,6 +130,8 @@ class NoSockets:
         **_: Any,
     ) -> Answer:
         """Stand in for the transport, the relay and the provider."""
+        if url.startswith(self.n8n_url):
+            return self._ask_n8n(method, url, headers or {})
         key = (headers or {}).get(KEY, "")
         mode = self._modes.pop(key, Mode.FORWARD_AND_RESPOND)
         self._sends[key] += method == "POST"
@@ -138,6 +147,13 @@ class NoSockets:
         crash_point("http.answered")
         replayed = {"idempotent-replayed": "true"} if reply.replayed else {}
         return Answer(reply.status, replayed, json.dumps(reply.body).encode())
+
+    def _ask_n8n(self, method: str, url: str, headers: Mapping[str, str]) -> Answer:
+        crash_point("http.before")
+        status, body = self.engine.reply(method, urlsplit(url).path, headers[n8n.HEADER])
+        crash_point("http.sent")  # whoever dies now may have stopped what ran
+        crash_point("http.answered")
+        return Answer(status, {}, json.dumps(body).encode())
 
     def _act(self, method: str, url: str, key: str, raw: bytes) -> Reply:
         parts = urlsplit(url)
@@ -157,9 +173,9 @@ class NoSockets:
 
 @contextmanager
 def no_sockets() -> Iterator[NoSockets]:
-    """Put it where the drivers and the subscribers call the transport."""
+    """Put it where the drivers, the subscribers and the client of n8n call the transport."""
     wire = NoSockets()
     with pytest.MonkeyPatch.context() as patch:
-        for module in (http_template, subscribers):
+        for module in (http_template, subscribers, client):
             patch.setattr(module, "request", wire.request)
         yield wire

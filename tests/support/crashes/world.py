@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 import psycopg
 from psycopg import sql
 
-from ledger.models import Job, OutboxMessage
+from ledger.models import Job, OutboxMessage, Run
 from ledger.operations.base import Caller
 from ledger.operations.jobs import enqueue_job
+from ledger.operations.runs import start_run
 from sweeper.killmatrix.relay import Mode
 from tests.support.crashes.wire import KEY, Wire
 
@@ -40,6 +41,8 @@ UPDATE jobs SET run_after = now() WHERE id = {job} AND state = 'queued' AND run_
 UPDATE outbox SET next_attempt_at = now()
     WHERE published_at IS NULL AND given_up_at IS NULL AND next_attempt_at > now();
 UPDATE failed_jobs SET next_retry_at = now() WHERE job_id = {job} AND state = 'open';
+UPDATE runs SET terminal_first_seen_at = terminal_first_seen_at - interval '1 hour'
+    WHERE id::text = {job} AND status = 'running';
 UPDATE sweep_locks SET lease_expires_at = now() - interval '1 hour' WHERE token IS NOT NULL
 """
 SETTLED = """
@@ -107,6 +110,30 @@ class World:
         assert job.outcome == "inserted", job
         self.wire.mode_for(self.job(str(job.job_id)).provider_key or "", mode)
         return str(job.job_id)
+
+    def begin_run(self, status: str, **execution: object) -> str:
+        """Begin a run of which n8n says this; its deadline has passed."""
+        number = next(self._numbers)
+        self.wire.engine.add(number, status, **execution)
+        begun = start_run(Caller("shop", execution_id=str(number)))
+        assert begun.outcome == "won", begun
+        self.owner.execute("UPDATE runs SET deadline_at = now() WHERE id = %s", [begun.run_id])
+        return str(begun.run_id)
+
+    def run(self, run_id: str) -> Run:
+        """Read a run."""
+        return Run.objects.get(id=run_id)
+
+    def stops(self, run_id: str) -> int:
+        """Count how often n8n was asked to stop a run."""
+        return self.wire.engine.count(f"POST {self.run(run_id).external_execution_id}/stop")
+
+    def state(self, name: str) -> str:
+        """Return how a job or a run stands."""
+        query = "SELECT state FROM jobs WHERE id = %(name)s"
+        query += " UNION ALL SELECT status FROM runs WHERE id::text = %(name)s"
+        ((state,),) = self.owner.execute(query, {"name": name}).fetchall()
+        return str(state)
 
     def job(self, job_id: str) -> Job:
         """Read a job."""

@@ -4,7 +4,30 @@ Lives here, by noun: how to bring an operation to the point where it writes, and
 must answer.
 """
 
-from tests.support.lost import jobs, monitors, people, rest
+from tests.support.lost import (
+    access,
+    batches,
+    jobs,
+    monitors,
+    people,
+    records,
+    registrations,
+    sweeps,
+    ticks,
+)
 from tests.support.lost.cases import CASES, Case, World
 
-__all__ = ["CASES", "Case", "World", "jobs", "monitors", "people", "rest"]
+__all__ = [
+    "CASES",
+    "Case",
+    "World",
+    "access",
+    "batches",
+    "jobs",
+    "monitors",
+    "people",
+    "records",
+    "registrations",
+    "sweeps",
+    "ticks",
+]

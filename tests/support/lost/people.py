@@ -151,6 +151,26 @@ for _each in ("resend", "acknowledge", "abandon"):
     case("decide_failed_job", "already_decided")(_letter(_each))
 
 
+def _changed(**more: Any) -> Arrange:
+    def change(world: World) -> dict[str, Any]:
+        return _letter("resend")(world) | {"payload": {"amount": 41}} | more
+
+    change.__name__ = "change_" + ("_".join(more) or "under_its_key")
+    return change
+
+
+case("decide_failed_job", "already_decided")(_changed())
+# Its job enters by an operation of its own, which leaves a row of its own.
+case("decide_failed_job", "already_decided", changes=2)(_changed(event={"id": "another"}))
+
+
+@case("decide_failed_job", "needs_second_person", lost="needs_second_person")
+def propose_a_change(world: World) -> dict[str, Any]:
+    """The proposal stands on the letter already, and is the repeater's own."""
+    world.sql("UPDATE effects SET amount_path = 'amount'")
+    return _changed(payload={"amount": 5_000})(world)
+
+
 @case("decide_failed_job", "already_decided", lost="in_review")
 def resend_what_was_sent(world: World) -> dict[str, Any]:
     """It went to a person once."""

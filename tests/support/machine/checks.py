@@ -7,7 +7,8 @@ callers were told. Each check says in one sentence what would be wrong.
 from collections import Counter, defaultdict
 from typing import Any
 
-from tests.support.machine.fold import FIELD_KINDS, Fold
+from tests.support.machine.fold import Fold
+from tests.support.machine.told import FIELD_KINDS
 from tests.support.machine.world import ADVISORY, SENSITIVE, World
 
 PROOF = {"lookup_found", "receipt", "late_receipt"}

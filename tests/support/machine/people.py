@@ -263,7 +263,9 @@ class People(Base):
         """Let finished keys grow old and leave, and sometimes their jobs after them."""
         self.world.move(
             "UPDATE idem SET claimed_at = t, last_possible_retry_at = t, retain_until = t"
-            " FROM (SELECT clock_timestamp() - interval '90 days') past (t) WHERE status = 'done'"
+            " FROM (SELECT idem_key AS key, clock_timestamp() - interval '90 days' + interval '1 s'"
+            " * row_number() OVER (ORDER BY idem_key) AS t FROM idem) past"
+            " WHERE key = idem_key AND status = 'done'"
         )
         self.ask("archive_keys", actor="schedule", limit=limit)
         if purge:

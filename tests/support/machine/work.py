@@ -1,7 +1,8 @@
 """Rules of the machine: events arrive, workers hold jobs, leases end, the sweeper decides."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import Any
 
 from hypothesis import strategies as st
@@ -29,11 +30,17 @@ SAID = st.sampled_from(["found", "absent", "error"])
 DECISIONS = ["done", "requeue", "review", "wait"]
 WRONG = st.sampled_from(DECISIONS)
 LATER = "2199-01-01T00:00:00Z"
+LONG = timedelta(hours=12)
+# What is over is over in the order of the jobs: of two alike, chance would say which comes first.
+JUST_OVER = (
+    "(SELECT id AS job, clock_timestamp() - interval '1 second' + interval '1 millisecond'"
+    " * row_number() OVER (ORDER BY created_at, idem_key) AS t FROM jobs) past"
+)
 LEASE_ENDS = (
     "UPDATE jobs SET lease_expires_at = t, claimed_at = CASE state WHEN 'claimed'"
     " THEN t - make_interval(secs => lease_seconds) ELSE claimed_at END"
-    " FROM (SELECT clock_timestamp() - interval '1 second') past (t) WHERE owner_token IS NOT NULL"
-)
+    " FROM {past} WHERE job = id AND owner_token IS NOT NULL"
+).replace("{past}", JUST_OVER)
 WINDOWS_END = (
     "UPDATE jobs SET settle_until = clock_timestamp() - interval '1 second'"
     " WHERE settle_until > clock_timestamp()"
@@ -43,9 +50,9 @@ PROVIDERS_FORGET = (  # what a forced-unique provider of the shop remembers for 
     " FROM (SELECT interval '1 day') past (s) WHERE first_marked_at > clock_timestamp() - s"
 )
 ALL_IS_DUE = (
-    "UPDATE jobs SET run_after = clock_timestamp() - interval '1 second'"
-    " WHERE state = 'queued' AND run_after > clock_timestamp()"
-)
+    "UPDATE jobs SET run_after = t FROM {past}"
+    " WHERE job = id AND state = 'queued' AND run_after > clock_timestamp()"
+).replace("{past}", JUST_OVER)
 
 
 def some[Rule: Callable[..., None]](test: Callable[[Row], Any]) -> Callable[[Rule], Rule]:
@@ -96,7 +103,8 @@ class Work(Base):
     def claim_next(self, many: int, lose: bool) -> None:
         """Let a worker ask for work."""
         name, more = ("claim_next_jobs", {"limit": many}) if many else ("claim_next_job", {})
-        for row in self.call(name, lose=lose, owner_token=self.token(), **self.worker(**more)):
+        rows = self.call(name, lose=lose, owner_token=self.token(), **self.worker(**more))
+        for row in sorted(rows, key=lambda row: row.get("idem_key") or ""):
             self._keep(row)
 
     @rule(forget=st.booleans())
@@ -190,7 +198,8 @@ class Work(Base):
     def sweep(self, lose: bool) -> None:
         """Take what is left lying."""
         taken = self.call("take_expired_jobs", lose=lose, **self.sweeper(owner_token=self.token()))
-        self.taken += [row for row in taken if row["outcome"] == "won"]
+        won = [row for row in taken if row["outcome"] == "won"]
+        self.taken += sorted(won, key=itemgetter("idem_key"))
 
     @rule(said=st.lists(st.one_of(SAID, WRONG), min_size=3, max_size=3))
     @some(lambda job: job["owner_token"])
@@ -240,7 +249,8 @@ class Work(Base):
             self._look_up(row, said)
             token = self.sweeper(owner_token=row["owner_token"])
             again = [each for each in self.call("take_expired_jobs", **token) if each["job_id"]]
-            self.taken += [each for each in again if each["job_id"] != row["job_id"]]
+            others = [each for each in again if each["job_id"] != row["job_id"]]
+            self.taken += sorted(others, key=itemgetter("idem_key"))
             fresh = next((each for each in again if each["job_id"] == row["job_id"]), row)
             decision = decide(facts_of(fresh, looked=True))
         self._decide(row, decision.action, decision.look_again_at, lose=lose)
@@ -252,7 +262,7 @@ class Work(Base):
             "owner_token": row["owner_token"],
             "decision": str(action),
         }
-        more = {"look_again_at": again} if action == "wait" and again else {}
+        more = {"look_again_at": again + LONG} if action == "wait" and again else {}
         version = found[0] if found else 1
         told = self.sweeper(expected_version=version, reason=str(action), **given, **more)
         self.ask("decide_job", lose=lose, **told)

@@ -21,6 +21,11 @@ CUSTOMER = (
     "INSERT INTO customers (id, revision, name, phone, plan, notes, tags, seats, status)"
     " VALUES ('1002', 1, 'Dana', '0', 'basic', '', '[]', 3, 'active')"
 )
+# Time passes where a rule lets it pass. On a machine that is slow enough a story would else end
+# otherwise when it is told again, and no failure could be shrunk.
+TIME_STANDS = """
+UPDATE policies SET value = '43200' WHERE name IN ('undo_s', 'retry_backoff_s', 'sweep_lease_s')
+"""
 LOOK = """
 SELECT json_build_object(
     'jobs', (SELECT coalesce(json_agg(r), '[]') FROM (
@@ -29,7 +34,7 @@ SELECT json_build_object(
             event ->> 'id' AS event, lookup_errors,
             settle_until > clock_timestamp() AS settling,
             lease_expires_at <= clock_timestamp() AS expired,
-            ready_at <= clock_timestamp() AS due FROM jobs ORDER BY created_at, id) r),
+            ready_at <= clock_timestamp() AS due FROM jobs ORDER BY created_at, idem_key) r),
     'keys', (SELECT coalesce(json_agg(r), '[]') FROM (
         SELECT idem_key, status, outcome, job_id, result_hash, effect_version,
             retain_until < clock_timestamp() AS overdue FROM idem ORDER BY idem_key) r),
@@ -69,6 +74,7 @@ class World:
             make_effect(self._owner, name, class_, provider={"max_attempts": ATTEMPTS[name]})
         make_effect(self._owner, "add", "forced_unique", kind="add")
         desk.open_shop(self._owner)
+        self._owner.execute(TIME_STANDS)
         self._owner.execute(
             "UPDATE field_ownership SET sensitive = true WHERE field = %s", [SENSITIVE]
         )
