@@ -9,6 +9,7 @@ import pytest
 from django.conf import settings as configured
 from django.db import connection
 
+from tests.support import n8n
 from tests.support.crashes.forked import Forked, forked
 from tests.support.crashes.wire import no_sockets, servers
 from tests.support.crashes.world import World
@@ -26,24 +27,28 @@ def fast(owner_sql: psycopg.Connection) -> Iterator[psycopg.Connection]:
 
 
 @pytest.fixture
-def world(fast: psycopg.Connection, settings: Any) -> Iterator[World]:
+def world(
+    fast: psycopg.Connection, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[World]:
     """Give a world without sockets."""
     with no_sockets() as wire:
-        yield made(World(wire, fast), settings)
+        yield made(World(wire, fast), settings, monkeypatch)
 
 
 @pytest.fixture
-def outside(fast: psycopg.Connection, settings: Any) -> Iterator[World]:
-    """Give a world whose relay and provider are servers."""
+def outside(
+    fast: psycopg.Connection, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[World]:
+    """Give a world whose relay, provider and n8n are servers."""
     with servers() as wire:
-        yield made(World(wire, fast), settings)
+        yield made(World(wire, fast), settings, monkeypatch)
 
 
-def made(world: World, settings: Any) -> World:
-    """Register what is in a world, and let its messages go to its relay."""
+def made(world: World, settings: Any, patch: pytest.MonkeyPatch) -> World:
+    """Register what is in a world; its messages go to its relay, its questions to its n8n."""
     world.register()
+    n8n.register(patch, settings, default=world.wire.n8n_url)
     settings.LANDED_ALERT_WEBHOOK = f"{world.wire.url}/hook"
-    settings.LANDED_PRIVATE_HOSTS = ["127.0.0.1"]
     return world
 
 
@@ -55,6 +60,8 @@ def killer(outside: World) -> Iterator[Forked]:
     url = f"postgresql://{login}@{where.host}:{where.port}/{where.dbname}"
     more = {
         "DATABASE_URL": url,
+        "DATABASE_DIRECT_URL": url,
+        "LANDED_N8N": f"default={outside.wire.n8n_url}",
         "LANDED_ALERT_WEBHOOK": f"{outside.wire.url}/hook",
         "LANDED_PRIVATE_HOSTS": "127.0.0.1",
     }

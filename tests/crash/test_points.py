@@ -1,4 +1,4 @@
-"""Every point at which a worker, a sweeper, the outbox or the dead letters can die.
+"""Every point at which a worker, sweeper, outbox, dead letters or a reconciler can die.
 
 Each is a real process that a real SIGKILL ends. The daily run takes a part, drawn in the same way
 each time; `-m slow` takes all.
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.crashes.chain import in_process, play
+from tests.support.crashes.chain import in_process, play, run_past_its_deadline
 from tests.support.crashes.draw import drawn, scenarios
 from tests.support.crashes.forked import Forked
 from tests.support.crashes.world import World
@@ -30,14 +30,22 @@ def test_the_points_are_those_that_are_known(world: World) -> None:
     if os.environ.get("WRITE_POINTS"):
         POINTS.write_text("\n".join(sorted(found)) + "\n")
     known = set(POINTS.read_text().splitlines())
-    assert not known - found, "these points are gone"
-    assert not found - known, "new points: add them with WRITE_POINTS=1"
+    gone, new = sorted(known - found), sorted(found - known)
+    assert (gone, new) == ([], []), "gone, and new: WRITE_POINTS=1 writes the list"
 
 
 def test_points_die_by_sigkill(outside: World, killer: Forked) -> None:
     """A part of all single points."""
     played = drawn(outside, killer, 1, crashes=1, wanted=PART)
     assert (played, len(killer.killed)) == (PART, PART)
+
+
+def test_every_point_of_a_reconciler_dies_by_sigkill(outside: World, killer: Forked) -> None:
+    """From the look at a run past its deadline, by its stop, to its end."""
+    for n in itertools.count(1):
+        if not play(outside, run_past_its_deadline("cancel"), killer, [n]).deaths:
+            break
+    assert len(killer.killed) == n - 1 > 60
 
 
 @pytest.mark.slow
