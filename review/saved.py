@@ -142,9 +142,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """One deed: the right it needs, and what it changes."""
+    """One deed: the right it needs, what it is, and what it changes."""
 
     right: str
+    says: str
     change: Callable[[Asked], SavedView]
 
 
@@ -204,7 +205,10 @@ def _share(asked: Asked) -> SavedView:
         raise IncompleteError(
             {"view": "It looks for a value inside payloads, which not everybody may see."}
         )
-    if SavedView.objects.filter(shared=True).exclude(pk=view.pk).count() >= MOST_SHARED:
+    others = SavedView.objects.filter(shared=True).exclude(pk=view.pk)
+    # Of two people at once the second counts what the first shared.
+    list(others.select_for_update().order_by("pk").values_list("pk"))
+    if others.count() >= MOST_SHARED:
         raise IncompleteError(
             {"view": f"{MOST_SHARED} views are shared, which is all there is room for."}
         )
@@ -228,11 +232,11 @@ def _delete(asked: Asked) -> SavedView:
 
 
 DEEDS: Final[Mapping[str, Deed]] = {
-    "save": Deed(VIEW, _save),
-    "rename": Deed(VIEW, _rename),
-    "share": Deed(SHARE_VIEW, _share),
-    "unshare": Deed(SHARE_VIEW, _unshare),
-    "delete": Deed(VIEW, _delete),
+    "save": Deed(VIEW, "Keep an address of the queue as a view", _save),
+    "rename": Deed(VIEW, "Rename a view", _rename),
+    "share": Deed(SHARE_VIEW, "Share a view with everybody", _share),
+    "unshare": Deed(SHARE_VIEW, "Share a view no more", _unshare),
+    "delete": Deed(VIEW, "Delete a view", _delete),
 }
 
 

@@ -7,23 +7,20 @@ ends a run here. It never plays an execution again.
 
 import logging
 import random
-import socket
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
 from itertools import batched
 from typing import Any
 
 from django.db.models import F
 
 from ledger.errors import NotRecordedError
-from ledger.models import Run, SweepLock
-from ledger.operations.monitors import record_check
+from ledger.models import Run
 from ledger.operations.runs import ReconciledRun, reconcile_run
 from ledger.session_lock import session_lock
-from sweeper import run_alerts
+from sweeper import looks, run_alerts
 from sweeper.errors import SweeperError
 from sweeper.n8n import client, instances
 from sweeper.n8n.client import Look
@@ -92,7 +89,7 @@ class Pass:
         """Start the clock, and read which instances can be asked."""
         self._lock = lock
         self._started = time.monotonic()
-        self._begun_at = _begun_at()
+        self._began_at = looks.began_at(NAME)
         self._instances = instances.known()
         self._counts: Counter[str] = Counter(skipped=_skipped.pop(NAME, 0))
         self._failures: Counter[str] = Counter()
@@ -107,18 +104,13 @@ class Pass:
         report = ReconcileReport(
             **self._counts, out_of_time=not finished, unreachable=self._reasons
         )
-        recorded = record_check(
-            actor=me(),
-            name=NAME,
-            started_at=self._begun_at,
-            ok=True,
+        looks.record(
+            NAME,
+            report,
+            began=self._began_at,
             matched=report.inspected,
-            detail=dict(report.as_json()),
             alerts=run_alerts.current(),
-            host=socket.gethostname(),
         )
-        if recorded.outcome not in ("won", "replay"):
-            raise SweeperError(f"record_check answered {recorded.outcome} {recorded.detail}")
         return report
 
     def _look_at(self, runs: Iterable[Run]) -> bool:
@@ -214,11 +206,3 @@ def _running() -> list[Run]:
     """Return the runs that may be going on, those never looked at first, then the longest ago."""
     order = F("last_checked_at").asc(nulls_first=True), "started_at"
     return list(run_alerts.slim(Run.objects.filter(status="running")).order_by(*order)[:MOST])
-
-
-def _begun_at() -> datetime:
-    """Return when this tick took its lock, by the database's clock."""
-    taken_at = SweepLock.objects.values_list("acquired_at", flat=True).get(name=NAME)
-    if taken_at is None:
-        raise SweeperError("a lock that is held says nothing of when it was taken")
-    return taken_at

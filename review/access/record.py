@@ -17,16 +17,16 @@ _PAGE_LIMIT = 500
 _NOBODY = "(unknown)"
 
 
+def note(actor: str, event: str, **told: str | None) -> RecordedAccess:
+    """Record what happened at a door that is no page, or what is about to happen there."""
+    return record_access(attempt_id=uuid4(), actor=actor, event=event, **told)
+
+
 def refused(request: HttpRequest, event: str, *, actor: str = "", right: str = "") -> None:
     """Record that somebody was refused; they stay refused where that cannot be recorded."""
     try:
-        record_access(
-            attempt_id=uuid4(),
-            actor=actor or request.user.get_username() or _NOBODY,
-            event=event,
-            right=right or None,
-            **place_of(request),
-        )
+        who = actor or request.user.get_username() or _NOBODY
+        note(who, event, right=right or None, **place_of(request))
     except LedgerError:
         _LOG.exception("a refusal could not be recorded: %s", event)
 
@@ -35,14 +35,8 @@ def changed(
     request: HttpRequest, event: str, *, subject: str = "", reason: str = ""
 ) -> RecordedAccess:
     """Record what is about to change in how a person logs in; without the record nothing may."""
-    return record_access(
-        attempt_id=uuid4(),
-        actor=request.user.get_username(),
-        event=event,
-        **place_of(request),
-        subject=subject or None,
-        reason=reason or None,
-    )
+    told = {"subject": subject or None, "reason": reason or None}
+    return note(request.user.get_username(), event, **place_of(request), **told)
 
 
 def taken(request: HttpRequest, event: str, *, subject: str, reason: str = "") -> None:

@@ -7,7 +7,6 @@ nowhere. Others may be asked to set one up before they send: policy second_facto
 
 import re
 from typing import Any, Final, cast
-from uuid import uuid4
 
 import django_otp
 import segno
@@ -20,7 +19,8 @@ from django_otp.models import Device
 from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from ledger.operations.access import RecordedAccess, record_access
+from ledger.operations.access import RecordedAccess
+from review.access import record
 from review.decisions import SENDING_VERBS
 from review.policy import policies
 
@@ -128,14 +128,8 @@ def remove(user: User) -> None:
 
 def reset(person: User, actor: str, why: str, **told: str | None) -> RecordedAccess:
     """End somebody else's second factor: recorded first, for without the record it stays."""
-    answer = record_access(
-        attempt_id=uuid4(),
-        actor=actor,
-        event="second_factor_reset",
-        subject=person.get_username(),
-        reason=why,
-        **told,
-    )
+    subject = person.get_username()
+    answer = record.note(actor, "second_factor_reset", subject=subject, reason=why, **told)
     if answer.outcome == "won":
         remove(person)
     return answer

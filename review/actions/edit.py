@@ -8,7 +8,7 @@ from ledger.operations.failed_jobs import decide_failed_job
 from review.actions.base import Attempt, answered, lock_version, texts
 from review.decisions import REASON, RISK
 from review.edits import versions
-from review.edits.page import SHOWN, Change, EditPage, read
+from review.edits.page import SHOWN, Change, EditPage, change_of
 from review.edits.ways import NEW
 from review.errors import IncompleteError
 from review.jsonvalue import wire
@@ -54,7 +54,7 @@ def run(built: EditPage, actor: str, form: Mapping[str, str]) -> Attempt:
 
 def _ready(built: EditPage, form: Mapping[str, str]) -> tuple[Change, str]:
     """Return a change that may be sent, with its reason: it was shown, and everything is said."""
-    change = read(built, form)
+    change = change_of(built)
     reason = texts(form, REASON)[REASON]
     if built.risky and form.get(RISK) != "yes":
         raise IncompleteError({RISK: "Tick this if a second send is acceptable."})

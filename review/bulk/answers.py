@@ -3,7 +3,7 @@
 from typing import Final
 
 from review.bulk_models import CHANGED, EXCLUDED, FAILED, PROPOSED, REFUSED, TAKEN
-from review.items.page import Chip
+from review.items.parts import Chip
 from review.outcomes import words
 
 _TAKEN: Final = frozenset({"won", "replay", "inserted", "matched"})

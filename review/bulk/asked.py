@@ -97,7 +97,7 @@ def find(number: int) -> BulkSet | None:
 def give(word: str, order: Order) -> bool:
     """Carry an order out; False where it came too late."""
     require(order.user, BULK)
-    return ORDERS[word](order)
+    return ORDERS[word].carry_out(order)
 
 
 def _start(order: Order) -> bool:
@@ -146,9 +146,17 @@ def _only_maker(order: Order) -> None:
         raise NotAllowed(f"Only {name}, who chose this set, can let it run.", right=BULK)
 
 
-ORDERS: Final[Mapping[str, Callable[[Order], bool]]] = {
-    "start": _start,
-    "go-on": _go_on,
-    "pause": _pause,
-    "stop": _stop,
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word an order is given with: what it means, and what it does."""
+
+    says: str
+    carry_out: Callable[[Order], bool]
+
+
+ORDERS: Final[Mapping[str, Word]] = {
+    "start": Word("Start a set: one choice for all of its items", _start),
+    "go-on": Word("Let a set go on after its canary, or after a pause", _go_on),
+    "pause": Word("Let a set rest", _pause),
+    "stop": Word("Stop a set for good", _stop),
 }

@@ -10,14 +10,13 @@ import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
-from uuid import uuid4
 
 from django.db import DatabaseError, InterfaceError
 from django.db.models.functions import Coalesce, Now
 
 from ledger.errors import NotRecordedError
 from ledger.models import AuditEvent
-from ledger.operations.access import record_access
+from review.access import record
 from review.actions.carry import carry_out, find
 from review.bulk import answers, orders
 from review.bulk.choices import CHOICES, decision_of
@@ -112,9 +111,7 @@ def _may(running: BulkSet) -> bool:
         return True
     if orders.pause(running.pk, f"{running.made_by.get_username()} started it. {words}"):
         actor, page = running.made_by.get_username(), f"set {running.pk}"
-        record_access(
-            attempt_id=uuid4(), actor=actor, event="right_missing", right=right, page=page
-        )
+        record.note(actor, "right_missing", right=right, page=page)
     return False
 
 

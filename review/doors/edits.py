@@ -11,16 +11,14 @@ from typing import Final
 from django.utils import timezone
 
 from review.actions import edit as action
-from review.actions.carry import find
 from review.actions.gate import require
 from review.decisions import EVENT, REASON, RISK
-from review.doors.shapes import VERSION, Asked, Told, UnknownError, Verb
+from review.doors.found import row_of, told
+from review.doors.shapes import VERSION, Asked, Told, Verb
 from review.edits import page as edits
 from review.edits.ways import NEW, SAME, subject_of
-from review.errors import IncompleteError
 from review.items.page import Banner
 from review.rights import EDIT_PAYLOAD, VIEW_PAYLOAD
-from review.views.outcome import told_of
 
 _SOURCES: Final = ("conflict", "failed_job")
 _SHOW_FIRST: Final = Banner(
@@ -49,23 +47,16 @@ def verbs() -> Iterator[Verb]:
             partial(_run, source),
             EDIT_PAYLOAD,
             gate="resend",
+            source=source,
         )
 
 
 def _run(source: str, asked: Asked) -> Told:
     require(asked.user, VIEW_PAYLOAD)
-    row = find(source, asked.path["item_id"])
-    if row is None:
-        raise UnknownError("No such item. It may have been decided and cleaned up.")
+    row = row_of(source, asked.path["item_id"])
     built = edits.page(subject_of(source, row, timezone.now()), asked.form)
-    if built.closed:
-        raise IncompleteError({edits.PAYLOAD: built.closed})
-    if built.problems:
-        raise IncompleteError(built.problems)
-    if asked.form.get(edits.SHOWN) != built.seal:
-        differs = [each.row.name for each in built.part.rows] if built.part else []
-        return Told("rule_failed", _SHOW_FIRST, {"shown": built.seal, "differs": differs})
-    attempt = action.run(built, asked.name, asked.form)
-    waits = getattr(find(source, asked.path["item_id"]), "waiting_since", None) is not None
-    kind = getattr(row, "kind", source)
-    return Told(attempt.outcome, told_of(attempt, source, kind, waits=waits), dict(attempt.detail))
+    change = edits.change_of(built)
+    if asked.form.get(edits.SHOWN) != change.seal:
+        differs = [each.row.name for each in change.part.rows]
+        return Told("rule_failed", _SHOW_FIRST, {"shown": change.seal, "differs": differs})
+    return told(action.run(built, asked.name, asked.form), source, row)

@@ -20,14 +20,14 @@ from review.decisions import (
     VERB_RIGHTS,
     Decision,
 )
-from review.doors.shapes import VERSION, Asked, Told, UnknownError, Verb
+from review.doors.found import row_of, told
+from review.doors.shapes import VERSION, Asked, Told, Verb
 from review.errors import IncompleteError
 from review.items import asks
 from review.rights import VIEW_PAYLOAD
 from review.setup import SETUP
 from review.sources import SOURCES
 from review.verbs import AS_SHOWN, decisions_of
-from review.views.outcome import told_of
 
 # What is typed for a need of a decision, beside the reason; the statement is the reason.
 _TYPED: Final[Mapping[str, Mapping[str, str]]] = {
@@ -65,6 +65,7 @@ def _of_page(place: str, source: str) -> Iterator[Verb]:
             right=VERB_RIGHTS[verb],
             gate=verb,
             decisions=tuple(offered),
+            source=source,
         )
 
 
@@ -101,9 +102,7 @@ def _asked_of_setup(source: str) -> dict[str, str]:
 
 
 def _run(source: str, verb: str, words: tuple[str, ...], asked: Asked) -> Told:
-    row = find(source, asked.path["item_id"])
-    if row is None:
-        raise UnknownError("No such item. It may have been decided and cleaned up.")
+    row = row_of(source, asked.path["item_id"])
     form = {**_as_it_stands(source, row), **asked.form}
     if len(words) == 1:
         form["decision"] = words[0]
@@ -111,10 +110,7 @@ def _run(source: str, verb: str, words: tuple[str, ...], asked: Asked) -> Told:
         raise IncompleteError({"decision": f"It is one of {', '.join(words)}."})
     if form["decision"] in SPELLED_OUT:
         require(asked.user, VIEW_PAYLOAD)
-    attempt = carry_out(source, row, verb, asked.name, form, spelled_out=True)
-    waits = getattr(find(source, asked.path["item_id"]), "waiting_since", None) is not None
-    kind = getattr(row, "kind", source)
-    return Told(attempt.outcome, told_of(attempt, source, kind, waits=waits), dict(attempt.detail))
+    return told(carry_out(source, row, verb, asked.name, form, spelled_out=True), source, row)
 
 
 def _as_it_stands(source: str, row: Any) -> dict[str, str]:
@@ -126,7 +122,6 @@ def _as_it_stands(source: str, row: Any) -> dict[str, str]:
 
 def version_of(verb: Verb, path: Mapping[str, str]) -> str:
     """Return the version of an item as it is now, for who did not look at it before."""
-    source = verb.path.split("/")[2]
-    row = find(source, path.get("item_id", ""))
+    row = find(verb.source, path.get("item_id", ""))
     version = getattr(row, "lock_version", getattr(row, "version", None))
     return "" if version is None else str(version)

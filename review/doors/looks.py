@@ -5,13 +5,12 @@ No content: what stands in payloads and fields is on the item's page, for who ma
 
 from collections.abc import Iterator
 from typing import Any, Final
-from uuid import uuid4
 
 from django.utils.http import urlencode
 
-from ledger.operations.access import record_access
-from review.actions.carry import find
-from review.doors.shapes import Asked, Told, UnknownError, Verb
+from review.access import record
+from review.doors.found import item_of
+from review.doors.shapes import Asked, Told, Verb
 from review.explore import audit
 from review.filters import WORDS, Ground, QueueFilter
 from review.items import conflict as conflicts
@@ -21,7 +20,6 @@ from review.misses import refused_words
 from review.policy import policies
 from review.queue import QueueRow, page
 from review.rights import VIEW
-from review.sources import SOURCES
 from review.text import counted
 from review.together import state
 from review.verbs import AS_SHOWN
@@ -64,14 +62,8 @@ def _export(asked: Asked) -> Told:
     want = audit.wanted(asked.form)
     if want.problem:
         return Told("invalid", Banner("bad", "Not understood", want.problem))
-    record_access(
-        attempt_id=uuid4(),
-        actor=asked.name,
-        event="audit_exported",
-        subject="audit",
-        reason=urlencode(asked.form) or "everything",
-        page="audit/export",
-    )
+    words = urlencode(asked.form) or "everything"
+    record.note(asked.name, "audit_exported", subject="audit", reason=words, page="audit/export")
     rows = [values_of(row) for row in audit.each(want, _MOST_ROWS)]
     said = f"{counted(len(rows), 'row')}, newest first."
     cut = "Narrow the time to take the rest." if len(rows) == _MOST_ROWS else ""
@@ -104,9 +96,7 @@ def _row(row: QueueRow) -> dict[str, Any]:
 
 def _item(asked: Asked) -> Told:
     source, item_id = asked.path["source"], asked.path["item_id"]
-    row = find(source, item_id) if source == "conflict" or source in SOURCES else None
-    if row is None:
-        raise UnknownError("No such item. It may have been decided and cleaned up.")
+    row = item_of(source, item_id)
     if source == "conflict":
         shown = conflicts.page(row, asked.user)
     else:

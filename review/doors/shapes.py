@@ -68,6 +68,8 @@ class Verb:
     gate: str = ""
     method: str = "POST"
     decisions: tuple[str, ...] = ()
+    # What kind of item it is for, where its address says so.
+    source: str = ""
 
     @property
     def name(self) -> str:

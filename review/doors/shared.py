@@ -1,8 +1,8 @@
 """The verbs that decide nothing of the ledger: sharing items, sets, saved views, second factors."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.utils import timezone
@@ -10,44 +10,20 @@ from django.utils import timezone
 from review import saved
 from review.access import second_factor
 from review.actions.base import reason as read_reason
-from review.actions.carry import find
 from review.actions.gate import may_change
 from review.bulk import asked as sets
 from review.bulk import orders
 from review.bulk.choices import CHOICES
 from review.bulk.consequences import consequences
 from review.bulk_models import PREVIEW, BulkSet
+from review.doors.found import item_of
 from review.doors.shapes import Asked, Told, UnknownError, Verb
 from review.errors import HeldError
 from review.items.page import Banner
 from review.queue import item_url
 from review.rights import ADMINISTER, BULK
-from review.setup import SETUP
 from review.text import counted, shown
 from review.together import deeds
-
-_WORDS: Final[Mapping[str, str]] = {
-    "claim": "Claim an item, or keep it longer",
-    "take-over": "Take an item over from who has it",
-    "release": "Give an item back",
-    "comment": "Comment on an item",
-    "snooze": "Put an item off for a time",
-    "ignore": "Put an item off until it happens more often",
-    "wake": "Put an item back into the queue",
-}
-_ORDER_WORDS: Final[Mapping[str, str]] = {
-    "start": "Start a set: one choice for all of its items",
-    "go-on": "Let a set go on after its canary, or after a pause",
-    "pause": "Let a set rest",
-    "stop": "Stop a set for good",
-}
-_VIEW_WORDS: Final[Mapping[str, str]] = {
-    "save": "Keep an address of the queue as a view",
-    "rename": "Rename a view",
-    "share": "Share a view with everybody",
-    "unshare": "Share a view no more",
-    "delete": "Delete a view",
-}
 
 
 def verbs() -> Iterator[Verb]:
@@ -58,7 +34,7 @@ def verbs() -> Iterator[Verb]:
         takes |= {"times": "int:1..1000!"} if name == "ignore" else {}
         yield Verb(
             f"/queue/{{source}}/{{item_id}}/together/{name}",
-            _WORDS[name],
+            deed.says,
             takes,
             partial(_share, name),
             deed.right,
@@ -70,11 +46,11 @@ def verbs() -> Iterator[Verb]:
         _freeze,
         BULK,
     )
-    for word in sets.ORDERS:
+    for word, order in sets.ORDERS.items():
         started = {"choice": f"enum:{'|'.join(CHOICES)}!", "checksum": "text!", "reason": "prose!"}
         yield Verb(
             f"/bulk/{{number}}/{word}",
-            _ORDER_WORDS[word],
+            order.says,
             started if word == "start" else {},
             partial(_order, word),
             BULK,
@@ -91,7 +67,7 @@ def verbs() -> Iterator[Verb]:
         takes = {"name": "text!"} if name in ("save", "rename") else {}
         yield Verb(
             "/queue/views" if new else f"/queue/views/{{number}}/{name}",
-            _VIEW_WORDS[name],
+            view_deed.says,
             takes | ({"query": "text!"} if new else {}),
             partial(_view, name),
             view_deed.right,
@@ -112,9 +88,7 @@ def _reset(asked: Asked) -> Told:
 
 def _share(name: str, asked: Asked) -> Told:
     source, item_id = asked.path["source"], asked.path["item_id"]
-    row = None if source in SETUP else find(source, item_id)
-    if row is None:
-        raise UnknownError("No such item. It may have been decided and cleaned up.")
+    row = item_of(source, item_id)
     deed = deeds.Asked(asked.name, source, str(row.pk), asked.form, timezone.now())
     try:
         deeds.do(name, deed)

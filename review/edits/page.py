@@ -10,7 +10,7 @@ from review.edits import content, versions
 from review.edits.content import Stored, Typed, TypedError
 from review.edits.ways import NEW, SAME, Subject, Way, closed, locked, suggestion, ways
 from review.errors import IncompleteError
-from review.items.page import ContentVersion, FieldPart
+from review.items.parts import ContentVersion, FieldPart
 from review.jsonvalue import MISSING
 
 PAYLOAD: Final = "payload"
@@ -20,12 +20,13 @@ SHOWN: Final = "shown"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change as it was typed, whole and readable."""
+    """A change as it was typed, whole and readable, and what it would change."""
 
     typed: Typed
     way: str
     event: Any
     event_text: str
+    part: FieldPart
 
     @property
     def seal(self) -> str:
@@ -45,8 +46,7 @@ class EditPage:
     locked: Mapping[str, str]
     inputs: Mapping[str, str]
     problems: Mapping[str, str] = field(default_factory=dict)
-    part: FieldPart | None = None
-    seal: str = ""
+    change: Change | None = None
     versions: tuple[ContentVersion, ...] = ()
 
     @property
@@ -72,11 +72,18 @@ def page(subject: Subject, form: Mapping[str, str] | None = None) -> EditPage:
     if form is None or built.closed:
         return built
     try:
-        change = read(built, form)
+        return replace(built, change=_read(built, form))
     except IncompleteError as error:
         return replace(built, problems=error.problems)
-    part = versions.difference_of(stored.masked, change.typed.masked)
-    return replace(built, part=part, seal=change.seal)
+
+
+def change_of(built: EditPage) -> Change:
+    """Return the change that was typed, or say all that is wrong with it."""
+    if built.closed:
+        raise IncompleteError({PAYLOAD: built.closed})
+    if built.change is None:
+        raise IncompleteError(built.problems)
+    return built.change
 
 
 def _first(
@@ -92,8 +99,7 @@ def _first(
     }
 
 
-def read(built: EditPage, form: Mapping[str, str]) -> Change:
-    """Return the change as it was typed, or say all that is wrong with it."""
+def _read(built: EditPage, form: Mapping[str, str]) -> Change:
     problems: dict[str, str] = {}
     typed = _content(built.stored, form.get(PAYLOAD, ""), problems)
     way = form.get(KEY, "")
@@ -107,7 +113,8 @@ def read(built: EditPage, form: Mapping[str, str]) -> Change:
         event = _event(event_text, problems)
     if problems or typed is None:
         raise IncompleteError(problems)
-    return Change(typed, way, event, event_text)
+    part = versions.difference_of(built.stored.masked, typed.masked)
+    return Change(typed, way, event, event_text, part)
 
 
 def _content(stored: Stored, text: str, problems: dict[str, str]) -> Typed | None:

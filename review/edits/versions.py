@@ -14,7 +14,7 @@ from review.errors import IncompleteError
 from review.items import reading
 from review.items.addresses import item_url
 from review.items.fields import in_two_columns
-from review.items.page import Column, ContentVersion, FieldPart
+from review.items.parts import Column, ContentVersion, FieldPart
 from review.jsonvalue import MISSING
 from review.models import PayloadVersion
 from review.outcomes import words

@@ -20,7 +20,7 @@ from ledger.models.audit_events import ACTOR_KINDS
 from review.explore import shapes
 from review.explore.shapes import Line, Page, number_of
 from review.items import timeline
-from review.items.page import Chip
+from review.items.parts import Chip
 from review.people import People
 from review.text import shown
 

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from ledger.models import BatchRun
 from review.explore.shapes import Line, Listing, Look, Tab, number_of
 from review.items.addresses import item_url
-from review.items.page import Chip
+from review.items.parts import Chip
 from review.items.states import state_of
 from review.text import actor, counted, shown
 

@@ -7,7 +7,7 @@ from django.db.models import Q, QuerySet
 from ledger.models import FailedJob
 from review.explore.shapes import HITS, Line, Listing, Look, Tab, keys_named, number_of
 from review.items.addresses import item_url
-from review.items.page import Chip
+from review.items.parts import Chip
 from review.items.states import state_of
 from review.text import actor, counted, shown
 

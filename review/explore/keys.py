@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from ledger.models import ArchivedIdem, Idem
 from review.explore.shapes import HITS, Line, Listing, Look, Tab, event_of, keys_named
 from review.items.addresses import item_url
-from review.items.page import Chip
+from review.items.parts import Chip
 from review.items.states import state_of
 from review.text import actor, shown
 

@@ -5,7 +5,7 @@ from typing import Any
 from ledger.models import Provider
 from review.explore.shapes import Line, Listing, Look, Tab
 from review.items.addresses import item_url
-from review.items.page import Chip
+from review.items.parts import Chip
 from review.items.setup_facts import class_chip, days
 from review.text import actor, age, shown
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from ledger.models import Run
 from review.explore.shapes import HITS, Line, Listing, Look, Tab
 from review.items.addresses import item_url
-from review.items.page import Chip
+from review.items.parts import Chip
 from review.items.states import state_of
 from review.text import actor, shown
 

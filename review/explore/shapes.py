@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from ledger.models import Effect
-from review.items.page import Chip
+from review.items.parts import Chip
 from review.people import People
 from review.text import shown
 

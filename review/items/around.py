@@ -6,7 +6,7 @@ from typing import Any
 from ledger.models import Conflict, Effect, Job, Provider, RecordHistory, Workflow
 from review.decisions import Kind
 from review.items import reading
-from review.items.page import Version
+from review.items.parts import Version
 from review.text import shown
 from review.verbs import KINDS, UNKNOWN_KIND, UNREADABLE
 

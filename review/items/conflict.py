@@ -27,7 +27,8 @@ from review.items.facts import chips_of, detail_facts, facts_of, four_of
 from review.items.fields import Ground, to_choose
 from review.items.hidden import hidden
 from review.items.offers import User, needs_of, offer
-from review.items.page import Fact, FieldPart, ItemPage, Next, Offer, Payload, SendPart, Version
+from review.items.page import Fact, ItemPage, Next, Offer
+from review.items.parts import FieldPart, Payload, SendPart, Version
 from review.items.places import places
 from review.items.stories import Story
 from review.jsonvalue import Number, pretty

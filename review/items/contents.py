@@ -5,7 +5,7 @@ from typing import Any
 
 from review.items import reading
 from review.items.hidden import hidden, hidden_body
-from review.items.page import Payload
+from review.items.parts import Payload
 from review.jsonvalue import PREVIEW_LIMIT
 
 _COLUMNS = {

@@ -9,7 +9,8 @@ from django.urls import reverse
 from ledger.models import Conflict, Job, Provider, Workflow
 from review.decisions import Kind
 from review.items.around import ALIKE_CAP
-from review.items.page import Chip, Fact
+from review.items.page import Fact
+from review.items.parts import Chip
 from review.items.sends import known_by, settle_left
 from review.reasons import in_words
 from review.text import actor, counted, listed, shown

@@ -6,7 +6,7 @@ from typing import Any
 
 from ledger.models import Conflict, RecordHistory
 from review.compare import Cell, Change, Comparison, Row, compare
-from review.items.page import Column, FieldPart, FieldRow, Version
+from review.items.parts import Column, FieldPart, FieldRow, Version
 from review.items.reading import Owners, Side, side, text_of
 from review.items.stories import version
 from review.jsonvalue import MISSING

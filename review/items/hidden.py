@@ -10,7 +10,7 @@ from django.db.models import BigIntegerField, Case, F, Func, TextField, When
 from django.db.models.functions import Cast, Length
 
 from ledger.models import PayloadBody
-from review.items.page import Payload
+from review.items.parts import Payload
 from review.jsonvalue import Preview
 from review.rights import VIEW_PAYLOAD, WHERE_ROLES, holders
 from review.text import listed

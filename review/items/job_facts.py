@@ -6,7 +6,8 @@ from urllib.parse import urlencode
 
 from ledger.models import FailedJob, Job, Provider, Workflow
 from review.items.addresses import item_url, list_url
-from review.items.page import Fact, SendPart
+from review.items.page import Fact
+from review.items.parts import SendPart
 from review.items.sends import class_name, send_part, was_marked
 from review.text import actor, shown
 

@@ -27,7 +27,8 @@ from review.items.addresses import item_url
 from review.items.ends import proposal_of_letter
 from review.items.history import history
 from review.items.offers import Places, User, needs_of, offer
-from review.items.page import Chip, Fact, ItemPage, Next
+from review.items.page import Fact, ItemPage, Next
+from review.items.parts import Chip
 from review.items.states import NOUNS, state_of
 from review.people import people_for
 from review.rights import VIEW_PAYLOAD

@@ -6,7 +6,8 @@ from ledger.models import Conflict
 from review.items import sends
 from review.items.around import Around, unreadable
 from review.items.offers import Places, lacking_words
-from review.items.page import FieldPart, Proposal
+from review.items.page import Proposal
+from review.items.parts import FieldPart
 from review.items.stories import record_of, version
 from review.policy import policies
 from review.rights import VIEW_PAYLOAD

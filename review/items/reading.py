@@ -15,7 +15,7 @@ from django.db.models.functions import Cast, Left, Length
 from ledger.models import Conflict, FieldOwnership, Job, PayloadBody, RecordHistory, Target
 from review.items.deeds import ByPerson, decided_versions
 from review.items.hidden import hidden, hidden_body
-from review.items.page import Payload, Version
+from review.items.parts import Payload, Version
 from review.jsonvalue import MISSING, PREVIEW_LIMIT, Preview, UnreadableError, parse, pretty
 from review.text import actor, shown, visible
 

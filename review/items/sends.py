@@ -6,7 +6,7 @@ from typing import Any
 
 from ledger.models import AuditEvent, Evidence, Job, Provider, Workflow
 from review.items.checks import what_to_check
-from review.items.page import Chip, EvidenceLine, OneSend, SendPart
+from review.items.parts import Chip, EvidenceLine, OneSend, SendPart
 from review.text import actor, age, shown
 from review.verdict import CLASS_NAMES, Piece, Send, judge, unmarked
 

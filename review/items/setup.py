@@ -12,7 +12,8 @@ from ledger.models import FieldOwnership, Policy, Provider, Workflow
 from review.items import asks, seals, setup_facts, ticks
 from review.items.history import history
 from review.items.offers import Places, User, needs_of, offer
-from review.items.page import Chip, Fact, ItemPage
+from review.items.page import Fact, ItemPage
+from review.items.parts import Chip
 from review.items.seals import Seals
 from review.items.stories import bold
 from review.items.ticks import Tick

@@ -10,7 +10,8 @@ from django.utils.safestring import SafeString
 
 from ledger.models import Policy, Provider, Workflow
 from review.items.addresses import item_url, list_url
-from review.items.page import Chip, Fact
+from review.items.page import Fact
+from review.items.parts import Chip
 from review.items.sends import class_name
 from review.items.stories import bold
 from review.text import actor, age, shown

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from review.items.page import Chip
+from review.items.parts import Chip
 
 _DONE, _GIVEN_UP = Chip("done", "ok", "✓"), Chip("given up", "plain", "∅")
 _PERSON = Chip("waits for a person", "unknown", "?")

@@ -10,7 +10,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from ledger.models import Conflict
-from review.items.page import Version
+from review.items.parts import Version
 from review.text import actor, ordinal, shown
 from review.verdict import safe_again
 

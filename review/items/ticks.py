@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from ledger.models import Liveness, SweepLock
-from review.items.page import Chip, Fact
+from review.items.page import Fact
+from review.items.parts import Chip
 from review.text import age, shown
 from sweeper.schedules import ENTRIES
 

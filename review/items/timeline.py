@@ -12,7 +12,8 @@ from django.utils.safestring import SafeString
 
 from ledger.models import AuditEvent, Conflict
 from review.items.deeds import DECIDING, did, wants, written
-from review.items.page import Entry, Version
+from review.items.page import Entry
+from review.items.parts import Version
 from review.items.reading import json_text, side, text_of
 from review.items.stories import bold, bold_actor
 from review.people import People

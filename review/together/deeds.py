@@ -51,9 +51,10 @@ type Change = Callable[[Attention, Asked], str]
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """One deed: the right it needs, what it changes, and whether it needs words."""
+    """One deed: the right it needs, what it is, what it changes, and whether it needs words."""
 
     right: str
+    says: str
     change: Change
     words: str = ""
 
@@ -149,13 +150,25 @@ def _wake(row: Attention, _asked: Asked) -> str:
 
 
 DEEDS: Final[Mapping[str, Deed]] = {
-    "claim": Deed(CLAIM, _claim),
-    "take-over": Deed(CLAIM, _take_over, "Say why you take it over; its holder reads it."),
-    "release": Deed(CLAIM, _release),
-    "comment": Deed(COMMENT, _comment, "Write the comment first."),
-    "snooze": Deed(CLAIM, _snooze, "Say why it can wait; others read it."),
-    "ignore": Deed(CLAIM, _ignore, "Say why it can wait; others read it."),
-    "wake": Deed(CLAIM, _wake),
+    "claim": Deed(CLAIM, "Claim an item, or keep it longer", _claim),
+    "take-over": Deed(
+        CLAIM,
+        "Take an item over from who has it",
+        _take_over,
+        "Say why you take it over; its holder reads it.",
+    ),
+    "release": Deed(CLAIM, "Give an item back", _release),
+    "comment": Deed(COMMENT, "Comment on an item", _comment, "Write the comment first."),
+    "snooze": Deed(
+        CLAIM, "Put an item off for a time", _snooze, "Say why it can wait; others read it."
+    ),
+    "ignore": Deed(
+        CLAIM,
+        "Put an item off until it happens more often",
+        _ignore,
+        "Say why it can wait; others read it.",
+    ),
+    "wake": Deed(CLAIM, "Put an item back into the queue", _wake),
 }
 
 

@@ -25,7 +25,7 @@ from review.bulk_models import (
     BulkSet,
 )
 from review.items.addresses import item_url
-from review.items.page import Chip
+from review.items.parts import Chip
 from review.text import shown
 from review.together.rows import chips_of
 from review.verbs import kind_of

@@ -13,7 +13,6 @@ from review.actions.gate import require, require_verb
 from review.decisions import EVENT, REASON, RISK
 from review.edits import page as edits
 from review.edits.ways import subject_of
-from review.errors import IncompleteError
 from review.items.page import Banner
 from review.navigation import way_back
 from review.queue import item_url
@@ -47,12 +46,7 @@ def edit(request: HttpRequest, source: str, item_id: str) -> HttpResponse:
     def again(told: Shown) -> HttpResponse:
         return _page(request, source, _row(source, item_id), told)
 
-    def ask() -> Any:
-        if built.closed:
-            raise IncompleteError({edits.PAYLOAD: built.closed})
-        return action.run(built, request.user.get_username(), form)
-
-    attempt = ask_ledger(ask, form, again)
+    attempt = ask_ledger(lambda: action.run(built, request.user.get_username(), form), form, again)
     if isinstance(attempt, HttpResponse):
         return attempt
     if attempt.outcome == "needs_second_person":

@@ -11,6 +11,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from ledger.catalog import GOOD
 from ledger.models import Effect, KeySpec, Provider, Workflow, WorkflowDeploy
 from ledger.models import Target as Registered
 from ledger.operations.base import Answer
@@ -28,7 +29,6 @@ from sweeper.n8n.lint.report import FORMATS
 PROVIDER = "example-receiver"
 """Whom effects without a provider go to: what the templates send to until that is changed."""
 REASON = "installed from the shipped workflows"
-_GOOD = ("won", "replay", "inserted", "matched")
 # What n8n takes when a workflow is written; it refuses what else an export may have.
 _WRITTEN = ("name", "nodes", "connections", "settings")
 
@@ -206,7 +206,7 @@ def _targets(flow: Flow) -> list[str]:
 
 def _expect(what: str, answer: Answer) -> None:
     """Turn a refusal of the ledger into the error of an install."""
-    if answer.outcome not in _GOOD:
+    if answer.outcome not in GOOD:
         detail = getattr(answer, "detail", None) or {}
         raise InstallError(
             f"The ledger refused {what} ({answer.outcome}): {detail.get('hint', detail)}"

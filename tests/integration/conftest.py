@@ -1,15 +1,17 @@
 """Who works at the console, what there is to work on, and the engine that runs the workflows."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import psycopg
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
 from sweeper.n8n import client
 from sweeper.transport import Limits
 from tests.support import desk, n8n
+from tests.support.console import DOORS, Press
 from tests.support.database import Connect
 from tests.support.doors import open_door
 from tests.support.factories import Shop
@@ -51,3 +53,15 @@ def fake(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[FakeN8n]:
         n8n.register(monkeypatch, settings, default=server.url, dead="http://127.0.0.1:9")
         monkeypatch.setattr(client, "LIMITS", Limits(seconds=0.5, max_bytes=65_536))
         yield server
+
+
+@pytest.fixture(params=DOORS)
+def door(request: pytest.FixtureRequest) -> Callable[[str, str], Press]:
+    """Give a door: somebody in a role presses buttons through it."""
+
+    def open_for(name: str, role: str) -> Press:
+        if not User.objects.filter(username=name).exists():
+            desk.person(name, role)
+        return DOORS[request.param](name)
+
+    return open_for

@@ -5,8 +5,7 @@ from typing import Any, cast
 import pytest
 from django.test import Client
 
-from ledger.models import AuditEvent, Conflict, FailedJob, Idem, Job, Run
-from ledger.operations.sweeps import promote_conflicts
+from ledger.models import AuditEvent, Conflict, FailedJob, Job, Run
 from review.items import other
 from review.items.standing import OPERATIONS
 from review.models import QueueItem
@@ -268,34 +267,3 @@ def test_an_item_s_id_may_hold_anything(store, olga):
     assert item_url("job", item_id) in olga.get("/admin/queue/").text
     assert "<strong>Done</strong>" in decide(olga, "job", item_id, "run_now").text
     assert not waits("job", item_id)
-
-
-def test_an_overdue_key_leads_to_the_item_that_ends_it(transactional_db, owner_sql, olga):
-    """A write that was resent and never taken again: its last item is given up."""
-    desk.open_shop(owner_sql)
-    number = desk.collide()
-    conflict = Conflict.objects.get(pk=number)
-    olga.post(
-        f"{item_url('conflict', number)}resend/",
-        {"decision": "resend", "lock_version": conflict.lock_version, "reason": "try again"},
-    )
-    owner_sql.execute("UPDATE idem SET claimed_at = now() - interval '9 days'")
-    owner_sql.execute("UPDATE conflicts SET resolved_at = now() - interval '9 days'")
-    promote_conflicts(actor="test")
-    key = conflict.idem_key or ""
-    assert waits("key", key)
-    page = olga.get(item_url("key", key)).text
-    assert item_url("conflict", number) in page
-    assert "when the last item about it is abandoned" in page
-    assert 'name="decision"' not in page
-
-    conflict.refresh_from_db()
-    shown = olga.get(item_url("conflict", number)).text
-    assert shown.count('name="decision"') == 1
-    answer = olga.post(
-        f"{item_url('conflict', number)}abandon/",
-        {"decision": "abandon", "lock_version": conflict.lock_version, "reason": "nobody will"},
-    )
-    assert "<strong>Done</strong>" in answer.text
-    assert not waits("key", key)
-    assert Idem.objects.get(pk=key).status == "done"

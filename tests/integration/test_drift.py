@@ -122,6 +122,18 @@ def test_what_cannot_be_asked_stays_as_it_was(deployed: Workflow, fake: FakeN8n)
     assert alerts() == [("changed:mail", "warn", "firing")]
 
 
+def test_without_time_for_a_workflow_what_was_told_of_it_stays(
+    deployed: Workflow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A slow n8n ends no alert about what it was not asked."""
+    edit(deployed["activeVersion"])
+    looked()
+    monkeypatch.setattr(drift, "TICK_SECONDS", -1)
+
+    assert looked() == DriftReport(changed=("mail",), not_asked=1)
+    assert alerts() == [("changed:mail", "warn", "firing")]
+
+
 def test_each_n8n_is_asked(
     deployed: Workflow, fake: FakeN8n, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:

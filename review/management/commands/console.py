@@ -7,14 +7,13 @@ from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
-from uuid import uuid4
 
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from ledger.catalog import GOOD
 from ledger.errors import LedgerError
-from ledger.operations.access import record_access
+from review.access import record
 from review.actions.gate import NotAllowed
 from review.doors.gate import admit, form_of
 from review.doors.items import version_of
@@ -60,7 +59,8 @@ class Command(BaseCommand):
             given = _given(verb, path, typed)
             return verb.run(Asked(user, path, form_of(verb, given, {})))
         except NotAllowed as refusal:
-            _record(user, refusal, verb)
+            page = f"manage.py console {verb.path} ({getpass.getuser()})"
+            record.note(user.get_username(), refusal.event, right=refusal.right, page=page)
             raise CommandError(f"{refusal} The refusal is recorded.") from refusal
         except UnknownError as error:
             raise CommandError(str(error)) from error
@@ -110,16 +110,6 @@ def _value(type_: str, text: str) -> Any:
         except ValueError:
             return text
     return text
-
-
-def _record(user: User, refusal: NotAllowed, verb: Verb) -> None:
-    record_access(
-        attempt_id=uuid4(),
-        actor=user.get_username(),
-        event=refusal.event,
-        right=refusal.right,
-        page=f"manage.py console {verb.path} ({getpass.getuser()})",
-    )
 
 
 def _listed() -> Iterator[str]:
