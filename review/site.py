@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils.http import urlencode
 from django.views.generic import RedirectView
+from django.views.i18n import set_language
 
 from review.access import second_factor
 from review.login import LoginForm
@@ -45,6 +46,7 @@ class ConsoleSite(AdminSite):
 
         own: list[URLPattern | URLResolver] = [
             path("", RedirectView.as_view(pattern_name="admin:review_queue"), name="index"),
+            path("language/", set_language, name="review_language"),
             path("login/code/", factor.code, name="review_code"),  # after the password, before all
             path("me/", self.admin_view(me), name="review_me"),
             path(

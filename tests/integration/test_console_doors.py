@@ -43,6 +43,7 @@ NO_VERBS = {
     "review_code",
     "review_explain_key",  # a look-up: POST /keys/lookup
     "review_here",
+    "review_language",  # changes the page, not what it is about
     "review_preview",
     "review_second_factor",
 }
