@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from review.jsonvalue import MISSING, Number, inline, scalar_text, type_name
+from review.language import _, later, plural
 from review.marks import Budget, Segment, elide, mark_items, mark_text
-from review.text import counted
 
 # More differing fields than this are a different record, not a conflict to read field by field.
 FIELDS_LIMIT = 200
@@ -49,12 +49,24 @@ class Change(enum.StrEnum):
 
 
 CHANGE_WORDS: Mapping[Change, str] = {
-    Change.SAME: "same on all sides",
-    Change.ATTEMPTED: "changed by the attempt alone",
-    Change.CURRENT: "changed since",
-    Change.AGREED: "both sides wrote the same",
-    Change.CLASH: "changed on both sides: only one can stay",
-    Change.CARRIED: "changed since; the attempt carries the old value",
+    Change.SAME: later("same on all sides"),
+    Change.ATTEMPTED: later("changed by the attempt alone"),
+    Change.CURRENT: later("changed since"),
+    Change.AGREED: later("both sides wrote the same"),
+    Change.CLASH: later("changed on both sides: only one can stay"),
+    Change.CARRIED: later("changed since; the attempt carries the old value"),
+}
+
+
+# The names of jsonvalue.type_name, for people.
+TYPE_WORDS: Mapping[str, str] = {
+    "missing": later("missing"),
+    "null": "null",
+    "yes/no": later("yes/no"),
+    "number": later("number"),
+    "text": later("text"),
+    "list": later("list"),
+    "object": later("object"),
 }
 
 
@@ -64,6 +76,11 @@ class Cell:
 
     type: str
     segments: tuple[Segment, ...] = ()
+
+    @property
+    def type_words(self) -> str:
+        """Name the type in the reader's language."""
+        return TYPE_WORDS[self.type]
 
     @property
     def text(self) -> str:
@@ -107,7 +124,7 @@ def equality(left: Any, right: Any) -> Equality:
     """Compare two values by type and value, walking with an own stack and a visit limit."""
     result = Equality.IDENTICAL
     stack = [(left, right)]
-    for _ in range(_VISITS_LIMIT):
+    for _visit in range(_VISITS_LIMIT):
         if not stack:
             return result
         one, other = stack.pop()
@@ -205,7 +222,7 @@ def _row(name: str, sides: tuple[Any, ...], in_attempt: bool, budget: Budget) ->
         ),
         in_attempt=in_attempt,
         types_differ=len(types) > 1,
-        note="same number, written differently" if _rewritten(sides) else "",
+        note=_("same number, written differently") if _rewritten(sides) else "",
         nested=nested,
         nested_more=more,
     )
@@ -239,7 +256,9 @@ def _summary(value: Any) -> Cell:
     """Show an object whose differing places are listed below it by its size alone."""
     if not isinstance(value, dict):
         return Cell(type_name(value))
-    return Cell("object", (Segment(f"{{…}} {counted(len(value), 'field')}"),))
+    return Cell(
+        "object", (Segment(f"{{…}} {plural('{number} field', '{number} fields', len(value))}"),)
+    )
 
 
 def _cell(value: Any, reference: Any, budget: Budget) -> Cell:
@@ -280,5 +299,8 @@ def _list_segments(value: list[Any], reference: Any, budget: Budget) -> tuple[Se
         for part in (Segment(item, changed), Segment("\n"))
     ]
     if len(value) > _ITEMS_LIMIT:
-        segments.append(Segment(f"… and {len(value) - _ITEMS_LIMIT:,} more elements"))
+        more = len(value) - _ITEMS_LIMIT
+        segments.append(
+            Segment(plural("… and {number} more element", "… and {number} more elements", more))
+        )
     return tuple(segments)

@@ -21,6 +21,7 @@ from review.items.deeds import DECIDING
 from review.items.reading import json_text
 from review.items.rows import Told, tell
 from review.items.timeline import deed
+from review.language import _
 from review.models import QueueItem
 from review.people import People
 from review.queue import COUNT_CAP, PAGE, item_url
@@ -147,7 +148,7 @@ def _describe(rows: list[Any], people: People, suffix: str) -> list[DecidedRow]:
                 kind=named.kind or kind_of(source, kinds.get(row.conflict_id, "")),
                 what=named.what,
                 who=people.name(row.actor, "human"),
-                did=deed(row) or "decided",
+                did=deed(row) or _("decided"),
                 reason=shown(row.reason or "", 160),
                 at=row.at,
                 url=item_url(source, item) + suffix

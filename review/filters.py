@@ -13,6 +13,7 @@ from django.http import HttpRequest
 
 from ledger.models import Workflow
 from review import groups, search
+from review.language import later
 from review.models import QueueItem
 from review.queue import NEWEST, ORDERS, TABS, in_tab
 from review.rights import VIEW_PAYLOAD
@@ -64,15 +65,17 @@ class QueueFilter(django_filters.FilterSet):  # type: ignore[misc]
     )
     q = django_filters.CharFilter(method="by_search", max_length=300)
     kind = django_filters.ChoiceFilter(
-        choices=_kinds, method="by_kind", empty_label="Any kind", label="Kind"
+        choices=_kinds, method="by_kind", empty_label=later("Any kind"), label=later("Kind")
     )
-    workflow = django_filters.ChoiceFilter(empty_label="Any workflow", label="Workflow")
+    workflow = django_filters.ChoiceFilter(
+        empty_label=later("Any workflow"), label=later("Workflow")
+    )
 
     attention = django_filters.ChoiceFilter(
         choices=list(state.CHOICES.items()),
         method="by_attention",
-        empty_label="Not put off",
-        label="Attention",
+        empty_label=later("Not put off"),
+        label=later("Attention"),
     )
 
     signature = django_filters.CharFilter(
@@ -82,8 +85,8 @@ class QueueFilter(django_filters.FilterSet):  # type: ignore[misc]
     order = django_filters.ChoiceFilter(
         choices=list(ORDERS.items()),
         method="by_order",
-        empty_label="Oldest first",
-        label="Order",
+        empty_label=later("Oldest first"),
+        label=later("Order"),
     )
 
     class Meta:

@@ -16,6 +16,7 @@ from django.utils import timezone
 from ledger.models import BatchRun, Conflict, FailedJob, Idem, Job, OutboxMessage, Run
 from ledger.models.base import GuardedModel
 from review.decisions import Kind
+from review.language import _, later
 from review.signatures import READ, alike, signature
 from review.text import actor, shown
 from review.verbs import kind_of
@@ -25,9 +26,9 @@ WINDOW: Final = 2_000
 MOST: Final = 100
 # The spans of time that are counted, and how they are called.
 SPANS: Final = (
-    ("1 h", timedelta(hours=1)),
-    ("24 h", timedelta(hours=24)),
-    ("7 d", timedelta(days=7)),
+    (later("1 h"), timedelta(hours=1)),
+    (later("24 h"), timedelta(hours=24)),
+    (later("7 d"), timedelta(days=7)),
 )
 # What says nothing more of itself than whose it is: the table, and the column that names that.
 _PLAIN: Final[Mapping[str, tuple[type[GuardedModel], str]]] = {
@@ -46,12 +47,28 @@ class Member(NamedTuple):
     since: datetime
     kind: str
     workflow: str
-    words: str
+    # What it is of or what was said, and a word that tells it from others of that.
+    about: str = ""
+    detail: str = ""
 
     @property
     def signature(self) -> str:
-        """Return the name of its group."""
-        return signature((self.source, self.kind, self.workflow, self.words))
+        """Return the name of its group, which is the same in every language."""
+        return signature((self.source, self.kind, self.workflow, self.about, self.detail))
+
+    @property
+    def words(self) -> str:
+        """Say what it is grouped by."""
+        if self.source == "conflict":
+            broken = _("{thing} breaks {rule}") if self.detail else "{thing}"
+            return broken.format(thing=self.about, rule=self.detail)
+        if self.source == "failed_job":
+            message = self.about or _("no message")
+            at = _("{message} at the node “{node}”") if self.detail else "{message}"
+            return at.format(message=message, node=self.detail)
+        if self.source == "outbox":
+            return f"{self.detail}: {self.about or _('no error is known')}"
+        return ""
 
 
 @dataclass(slots=True)
@@ -97,7 +114,7 @@ def grouped() -> Groups:
         found[name] = group
         group.total += 1
         group.oldest = min(group.oldest, each.since)
-        for place, (_, span) in enumerate(SPANS):
+        for place, (_label, span) in enumerate(SPANS):
             group.spans[place] += now - each.since <= span
     largest = sorted(found.values(), key=lambda group: (-group.total, group.oldest))
     return Groups(largest[:MOST], whole=whole and len(largest) <= MOST)
@@ -132,27 +149,24 @@ def _conflicts() -> Iterator[Member]:
     columns = ("kind", "workflow", "target", "effect", _key("constraint"), _key("rule"))
     rows = _newest(Conflict.objects.all(), *columns)
     for number, since, kind, workflow, target, effect, constraint, rule in rows:
-        broken = constraint or rule
-        words = f"{target or effect or ''}{f' breaks {broken}' if broken else ''}"
-        yield Member("conflict", str(number), since, kind, workflow, words)
+        about, broken = target or effect or "", constraint or rule or ""
+        yield Member("conflict", str(number), since, kind, workflow, about, broken)
 
 
 def _letters() -> Iterator[Member]:
     rows = _newest(FailedJob.objects.all(), "workflow_name", "error_node", _text("error_message"))
     for number, since, workflow, node, message in rows:
-        at = f" at the node “{node[:80]}”" if node else ""
-        words = f"{alike(message) or 'no message'}{at}"
-        yield Member("failed_job", str(number), since, "", workflow, words)
+        said = alike(message)
+        yield Member("failed_job", str(number), since, "", workflow, said, (node or "")[:80])
 
 
 def _messages() -> Iterator[Member]:
     rows = _newest(OutboxMessage.objects.all(), "workflow", "topic", _text("last_error"))
     for number, since, workflow, topic, error in rows:
-        words = f"{topic[:80]}: {alike(error) or 'no error is known'}"
-        yield Member("outbox", str(number), since, "", workflow, words)
+        yield Member("outbox", str(number), since, "", workflow, alike(error), topic[:80])
 
 
 def _others(source: str) -> Iterator[Member]:
     model, workflow = _PLAIN[source]
     for pk, since, name in _newest(model.objects.all(), workflow):
-        yield Member(source, str(pk), since, "", name, "")
+        yield Member(source, str(pk), since, "", name)

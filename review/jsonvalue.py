@@ -14,6 +14,8 @@ from typing import Any, Final
 
 import orjson
 
+from review.language import _
+
 # A cell or preview never holds more than this; a person reads the first screens, not megabytes.
 PREVIEW_LIMIT: Final = 65_536
 # The ledger refuses deeper values in what it computes with; recursion below this depth is safe.
@@ -64,17 +66,17 @@ def parse(text: str) -> Any:
     except (ValueError, RecursionError) as error:
         raise UnreadableError(str(error)[:200]) from error
     if _deeper_than(value, DEPTH_LIMIT):
-        raise UnreadableError(f"nested more than {DEPTH_LIMIT} levels deep")
+        raise UnreadableError(_("nested more than {number} levels deep").format(number=DEPTH_LIMIT))
     return value
 
 
 def _refuse(constant: str) -> Any:
-    raise UnreadableError(f"{constant} is not a JSON value")
+    raise UnreadableError(_("{constant} is not a JSON value").format(constant=constant))
 
 
 def _deeper_than(value: Any, limit: int) -> bool:
     level = [value]
-    for _ in range(limit + 1):
+    for _level in range(limit + 1):
         containers = [item for item in level if isinstance(item, dict | list)]
         level = [
             member
@@ -99,15 +101,20 @@ def unstorable(value: Any) -> str:
         elif isinstance(item, list):
             stack += item
         elif isinstance(item, str) and (found := _UNSTORABLE.search(item)):
-            code = f"U+{ord(found.group()):04X}"
-            return f"It holds a character that cannot be stored ({code}{_after(found)}); remove it."
+            return _held(found)
     return ""
 
 
-def _after(found: "re.Match[str]") -> str:
-    """Say what a character of a text comes after, so that it is found."""
+def _held(found: "re.Match[str]") -> str:
+    """Name a character that cannot be stored, and what it comes after, so that it is found."""
     before = found.string[max(0, found.start() - 12) : found.start()]
-    return f", after “{before}”" if before.strip() else ", at the start"
+    if before.strip():
+        words = _(
+            "It holds a character that cannot be stored ({code}, after “{before}”); remove it."
+        )
+    else:
+        words = _("It holds a character that cannot be stored ({code}, at the start); remove it.")
+    return words.format(code=f"U+{ord(found.group()):04X}", before=before)
 
 
 def wire(value: Any) -> Any:

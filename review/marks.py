@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from review.language import _, grouped
+
 # Comparisons of two tokens one page may spend: about a third of a second of one core.
 PAGE_BUDGET = 1_500_000
 # One pair of texts may spend this much: 400 words against 400 words.
@@ -166,9 +168,10 @@ def elide(segments: Sequence[Segment], limit: int, context: int = 60) -> tuple[S
     for segment in segments:
         text = segment.text
         if not segment.changed and len(text) > 3 * context:
-            text = f"{text[:context]} … {len(text) - 2 * context:,} the same … {text[-context:]}"
+            same = _("{number} the same").format(number=grouped(len(text) - 2 * context))
+            text = f"{text[:context]} … {same} … {text[-context:]}"
         if len(text) > room:
-            result.append(Segment(f"{text[:room]} … cut", segment.changed))
+            result.append(Segment(f"{text[:room]} … {_('cut')}", segment.changed))
             break
         result.append(Segment(text, segment.changed))
         room -= len(text)

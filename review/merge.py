@@ -21,6 +21,7 @@ from review.jsonvalue import (
     parse,
     unstorable,
 )
+from review.language import _, grouped
 
 
 class Choice(enum.StrEnum):
@@ -110,7 +111,7 @@ def unchosen(
 ) -> dict[str, str]:
     """Say, per control, for which fields a form holds no choice that is known."""
     return {
-        f"pick-{number}": "Choose the attempted value, the current one or another."
+        f"pick-{number}": _("Choose the attempted value, the current one or another.")
         for number, name in enumerate(names)
         if name in picks and fields.get(f"pick-{number}") not in list(Choice)
     }
@@ -142,7 +143,7 @@ def outcome(attempted: Any, current: Any, picks: Mapping[str, Pick]) -> Outcome:
 
 
 def _said(value: Any) -> str:
-    return inline(value, _LINE_LIMIT).text or "not set"
+    return inline(value, _LINE_LIMIT).text or _("not set")
 
 
 def _decision(picks: Mapping[str, Pick], changes: Mapping[str, Any]) -> str:
@@ -155,13 +156,14 @@ def _decision(picks: Mapping[str, Pick], changes: Mapping[str, Any]) -> str:
 def _other(pick: Pick, like: Any) -> Any:
     """Read another value; an empty text is written where it was asked for, not where none came."""
     if len(pick.other) > PREVIEW_LIMIT:
+        words = _("Keep it under {limit} characters; it has {number}.")
         raise UnreadableError(
-            f"Keep it under {PREVIEW_LIMIT:,} characters; it has {len(pick.other):,}."
+            words.format(limit=grouped(PREVIEW_LIMIT), number=grouped(len(pick.other)))
         )
     if pick.empty and pick.other:
-        raise UnreadableError("Type a value or tick “an empty text”, not both.")
+        raise UnreadableError(_("Type a value or tick “an empty text”, not both."))
     if isinstance(like, str) and not pick.other and not pick.empty:
-        raise UnreadableError("Type a value, or tick “an empty text”.")
+        raise UnreadableError(_("Type a value, or tick “an empty text”."))
     return typed(pick.other, like)
 
 
@@ -172,10 +174,12 @@ def typed(text: str, like: Any) -> Any:
     try:
         value = parse(text.strip())
     except UnreadableError as error:
-        hint = "a number" if isinstance(like, Number) else 'JSON, such as 12, true or "text"'
-        raise UnreadableError(f"This field needs {hint}.") from error
+        if isinstance(like, Number):
+            raise UnreadableError(_("This field needs a number.")) from error
+        words = _('This field needs JSON, such as 12, true or "text".')
+        raise UnreadableError(words) from error
     if isinstance(like, Number) and not isinstance(value, Number):
-        raise UnreadableError("This field needs a number.")
+        raise UnreadableError(_("This field needs a number."))
     return _kept(value)
 
 

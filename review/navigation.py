@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from review.explore.catalogue import HOMES, TITLES
 from review.items.addresses import list_url
+from review.language import _, later
 from review.models import QueueItem
 from review.people import SEE_PEOPLE
 from review.queue import waiting_count
@@ -17,17 +18,17 @@ from review.together import state
 # The places of the header, by the word that says where a page belongs. What stands alone is needed
 # all day; the rest is found under the word of its group.
 _TOP: Final = ("queue", "decided", "today")
-_GROUPS: Final[Mapping[str, Sequence[str]]] = {
-    "Work": ("jobs", "dead-letters", "runs", "batches", "keys", "bulk"),
-    "Set-up": ("workflows", "providers", "policies", "people"),
-    "Proof": ("audit", "sweeps", "kill-matrix"),
-}
+_GROUPS: Final[Sequence[tuple[str, Sequence[str]]]] = (
+    (later("Work"), ("jobs", "dead-letters", "runs", "batches", "keys", "bulk")),
+    (later("Set-up"), ("workflows", "providers", "policies", "people")),
+    (later("Proof"), ("audit", "sweeps", "kill-matrix")),
+)
 _NAMED: Final[Mapping[str, tuple[str, str, str]]] = {
-    "queue": ("Queue", "review_queue", ""),
-    "decided": ("Decided", "review_queue", "?tab=decided"),
-    "bulk": ("Bulk sets", "review_bulk", ""),
-    "kill-matrix": ("Kill matrix", "review_kill_matrix", ""),
-    "people": ("People", "auth_user_changelist", ""),
+    "queue": (later("Queue"), "review_queue", ""),
+    "decided": (later("Decided"), "review_queue", "?tab=decided"),
+    "bulk": (later("Bulk sets"), "review_bulk", ""),
+    "kill-matrix": (later("Kill matrix"), "review_kill_matrix", ""),
+    "people": (later("People"), "auth_user_changelist", ""),
 }
 # The tables of the ledger belong to the list that shows the same rows.
 _TABLES: Final[Mapping[str, str]] = {
@@ -74,7 +75,7 @@ def navigation(request: HttpRequest) -> list[Entry | Group]:
     here = place_of(request)
     people = request.user.has_perm(SEE_PEOPLE)
     top: list[Entry | Group] = [_entry(name, here) for name in _TOP]
-    for label, names in _GROUPS.items():
+    for label, names in _GROUPS:
         links = tuple(_entry(name, here) for name in names if name != "people" or people)
         top.append(Group(label, links))
     return top
@@ -118,4 +119,4 @@ def way_back(request: HttpRequest) -> tuple[str, str]:
     kept = f"?{query.urlencode()}" if query else ""
     if place in TITLES:
         return TITLES[place], list_url(place, kept)
-    return "Queue", reverse("admin:review_queue") + kept
+    return _("Queue"), reverse("admin:review_queue") + kept

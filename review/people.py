@@ -12,6 +12,7 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from review.language import _
 from review.rights import ROLE_WORDS
 from review.text import actor, listed, shown
 
@@ -50,10 +51,10 @@ def _known_to(viewer: AbstractUser | AnonymousUser) -> People:
 def without_role() -> str:
     """Say to somebody without a role which there are, and who can give one."""
     roles = listed([f"{name} ({words})" for name, words in ROLE_WORDS.items()])
-    return (
+    return _(
         "Your account has no role in Landed, so there is nothing it may see. "
-        f"The roles are {roles}. {who_gives_roles()}, under People, at Groups."
-    )
+        "The roles are {roles}. {who_gives}, under People, at Groups."
+    ).format(roles=roles, who_gives=who_gives_roles())
 
 
 def who_gives_roles() -> str:
@@ -63,5 +64,5 @@ def who_gives_roles() -> str:
         shown(name, 60) for name in able.order_by("username").values_list("username", flat=True)[:6]
     ]
     if names:
-        return f"These people can give you one: {listed(names, most=5)}"
-    return "Nobody here can give you one; whoever runs Landed can, as a superuser"
+        return _("These people can give you one: {names}").format(names=listed(names, most=5))
+    return _("Nobody here can give you one; whoever runs Landed can, as a superuser")

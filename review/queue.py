@@ -18,8 +18,9 @@ from django.utils.dateparse import parse_datetime
 from review.decisions import Kind
 from review.items import addresses
 from review.items.rows import Told, tell
+from review.language import _, grouped, later, plural
 from review.models import QueueItem
-from review.text import age, counted, shown
+from review.text import age, shown
 from review.verbs import kind_of
 
 PAGE: Final = 50
@@ -28,18 +29,18 @@ COUNT_CAP: Final = 1_000
 _ORDER = ("opened_at", "item_id", "source")
 # The orders of the queue: address word and label; without one, what waits longest is first.
 NEWEST: Final = "newest"
-ORDERS: Final[Mapping[str, str]] = {NEWEST: "Newest first"}
+ORDERS: Final[Mapping[str, str]] = {NEWEST: later("Newest first")}
 
 # Kept as conflicts by the ledger, but no two versions met: what is missing is a key or a job.
 _LONE = ("missing_key", "lost_claim")
 
 # The tabs: address word, label, and what they select.
 TABS: Final[Mapping[str, str]] = {
-    "": "All open",
-    "sends": "Uncertain sends",
-    "conflicts": "Conflicts",
-    "other": "Everything else",
-    "decided": "Decided",
+    "": later("All open"),
+    "sends": later("Uncertain sends"),
+    "conflicts": later("Conflicts"),
+    "other": later("Everything else"),
+    "decided": later("Decided"),
 }
 
 
@@ -86,16 +87,20 @@ class Counts:
         """Write a tab's count, a plus where counting stopped; what is decided is not counted."""
         if tab == "decided":
             return ""
-        return f"{self.tabs.get(tab, 0):,}{'+' if self.capped else ''}"
+        return f"{grouped(self.tabs.get(tab, 0))}{'+' if self.capped else ''}"
 
     @property
     def headline(self) -> str:
         """Say how much waits, with its scope."""
         total = self.tabs.get("", 0)
         if total == 0:
-            return "Nothing waits for a decision"
-        verb = "waits" if total == 1 and not self.capped else "wait"
-        return f"{counted(total, 'thing', capped=self.capped)} {verb} for a decision"
+            return _("Nothing waits for a decision")
+        return plural(
+            "{number} thing waits for a decision",
+            "{number} things wait for a decision",
+            total,
+            capped=self.capped,
+        )
 
 
 def tab_of(source: str, kind: str) -> str:

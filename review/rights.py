@@ -11,6 +11,8 @@ apart and to ask for more: which fields differ and how, sizes, hashes, keys, nam
 from collections.abc import Mapping
 from typing import Final
 
+from review.language import later
+
 VIEW: Final = "review.view"
 VIEW_PAYLOAD: Final = "review.view_payload"
 COMMENT: Final = "review.comment"
@@ -52,38 +54,40 @@ ROLES: Mapping[str, frozenset[str]] = {
 
 # What a role is for, as somebody without one is told.
 ROLE_WORDS: Mapping[str, str] = {
-    "viewer": "looks",
-    "operator": "decides",
-    "approver": "also confirms what others proposed",
-    "administrator": "also gives roles",
+    "viewer": later("looks"),
+    "operator": later("decides"),
+    "approver": later("also confirms what others proposed"),
+    "administrator": later("also gives roles"),
 }
 
 # Where roles are given: the page of the header that an administrator sees.
-WHERE_ROLES: Final = "roles are given under People"
+WHERE_ROLES: Final = later("roles are given under People")
 
 # What to tell somebody who lacks a right.
 RIGHT_WORDS: Mapping[str, str] = {
-    VIEW: "see the console",
-    VIEW_PAYLOAD: "see payload values",
-    COMMENT: "comment on items",
-    CLAIM: "claim items and put them off",
-    RESOLVE: "resolve items",
-    RESEND: "resend items",
-    ABANDON: "abandon items",
-    LOOK_AGAIN: "ask providers again",
-    BULK: "decide many items at once",
-    SHARE_VIEW: "share a view of the queue with everybody",
-    APPROVE: "approve what another person proposed",
-    EDIT_PAYLOAD: "change a payload before it is resent",
-    ADMINISTER: "change policies, providers and retention, run a tick, or reset a second factor",
+    VIEW: later("see the console"),
+    VIEW_PAYLOAD: later("see payload values"),
+    COMMENT: later("comment on items"),
+    CLAIM: later("claim items and put them off"),
+    RESOLVE: later("resolve items"),
+    RESEND: later("resend items"),
+    ABANDON: later("abandon items"),
+    LOOK_AGAIN: later("ask providers again"),
+    BULK: later("decide many items at once"),
+    SHARE_VIEW: later("share a view of the queue with everybody"),
+    APPROVE: later("approve what another person proposed"),
+    EDIT_PAYLOAD: later("change a payload before it is resent"),
+    ADMINISTER: later(
+        "change policies, providers and retention, run a tick, or reset a second factor"
+    ),
 }
 
 # The same of people's own tables; the page of one's own rights lists both.
 PEOPLE_WORDS: Mapping[str, str] = {
-    "auth.view_user": "see People",
-    "auth.add_user": "make an account",
-    "auth.change_user": "give and take roles, close accounts, set passwords",
-    "auth.view_group": "see the roles",
+    "auth.view_user": later("see People"),
+    "auth.add_user": later("make an account"),
+    "auth.change_user": later("give and take roles, close accounts, set passwords"),
+    "auth.view_group": later("see the roles"),
 }
 
 

@@ -19,6 +19,7 @@ from django.utils.http import urlencode
 
 from review.errors import IncompleteError
 from review.filters import WORDS, Ground, QueueFilter
+from review.language import _, grouped
 from review.models import QueueItem, SavedView
 from review.queue import COUNT_CAP
 from review.rights import SHARE_VIEW, VIEW
@@ -101,7 +102,7 @@ def _counts(selected: Mapping[int, QuerySet[QueueItem]], ground: Ground) -> dict
     asker = User.objects.filter(username=ground.user.get_username())
     (found,) = asker.values_list(*numbers)
     return {
-        pk: f"{COUNT_CAP:,}+" if number > COUNT_CAP else f"{number:,}"
+        pk: f"{grouped(COUNT_CAP)}+" if number > COUNT_CAP else grouped(number)
         for pk, number in zip(selected, found, strict=True)
     }
 
@@ -136,7 +137,7 @@ class Asked:
     def own(self) -> SavedView:
         """Return the view, which has to be this person's."""
         if self.view is None or self.view.owner_id != self.user.pk:
-            raise IncompleteError({"view": "It is somebody else's view. Save your own instead."})
+            raise IncompleteError({"view": _("It is somebody else's view. Save your own instead.")})
         return self.view
 
 
@@ -165,18 +166,17 @@ def find(number: int, user: User) -> SavedView | None:
 def _save(asked: Asked) -> SavedView:
     query = words_of(read(asked.form.get("query", "")))
     if not query:
-        raise IncompleteError({"query": "Choose a tab, a kind, a workflow, or search first."})
+        raise IncompleteError({"query": _("Choose a tab, a kind, a workflow, or search first.")})
     if len(query) > _LONGEST_QUERY:
-        raise IncompleteError({"query": "This address is too long to be kept."})
+        raise IncompleteError({"query": _("This address is too long to be kept.")})
     own = SavedView.objects.filter(owner=asked.user)
     name = _name(asked, own)
     if own.count() >= MOST_OWN:
-        raise IncompleteError(
-            {"name": f"You have {MOST_OWN} views, which is all there is room for. Delete one."}
-        )
+        words = _("You have {number} views, which is all there is room for. Delete one.")
+        raise IncompleteError({"name": words.format(number=MOST_OWN)})
     view = SavedView(owner=asked.user, name=name, query=query)
     if QueueFilter(QueryDict(query), Ground(asked.user)).errors:
-        raise IncompleteError({"query": "The queue does not understand this address."})
+        raise IncompleteError({"query": _("The queue does not understand this address.")})
     view.save()
     return view
 
@@ -184,11 +184,12 @@ def _save(asked: Asked) -> SavedView:
 def _name(asked: Asked, own: QuerySet[SavedView]) -> str:
     name = asked.form.get("name", "").strip()
     if not name:
-        raise IncompleteError({"name": "Give the view a name."})
+        raise IncompleteError({"name": _("Give the view a name.")})
     if len(name) > LONGEST_NAME or not name.isprintable():
-        raise IncompleteError({"name": f"A name has at most {LONGEST_NAME} visible characters."})
+        words = _("A name has at most {number} visible characters.")
+        raise IncompleteError({"name": words.format(number=LONGEST_NAME)})
     if own.filter(name=name).exists():
-        raise IncompleteError({"name": "You have a view of this name."})
+        raise IncompleteError({"name": _("You have a view of this name.")})
     return name
 
 
@@ -203,15 +204,14 @@ def _share(asked: Asked) -> SavedView:
     view = asked.own
     if understood(QueryDict(view.query).get("q", "")).inside:
         raise IncompleteError(
-            {"view": "It looks for a value inside payloads, which not everybody may see."}
+            {"view": _("It looks for a value inside payloads, which not everybody may see.")}
         )
     others = SavedView.objects.filter(shared=True).exclude(pk=view.pk)
     # Of two people at once the second counts what the first shared.
     list(others.select_for_update().order_by("pk").values_list("pk"))
     if others.count() >= MOST_SHARED:
-        raise IncompleteError(
-            {"view": f"{MOST_SHARED} views are shared, which is all there is room for."}
-        )
+        words = _("{number} views are shared, which is all there is room for.")
+        raise IncompleteError({"view": words.format(number=MOST_SHARED)})
     view.shared = True
     view.save(update_fields=["shared"])
     return view

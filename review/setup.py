@@ -7,14 +7,17 @@ button, a right, a reason, one operation. Nothing here ever stands in the queue.
 from collections.abc import Mapping
 
 from review.decisions import Decision, Kind
+from review.language import later
 
 _POLICY = (
     Decision(
         "administer",
         "set_policy",
-        "Set the policy",
-        "Counts from now on, for the code and for what watches it. The old value stays in the "
-        "audit.",
+        later("Set the policy"),
+        later(
+            "Counts from now on, for the code and for what watches it. The old value stays in the "
+            "audit."
+        ),
         tone="go",
     ),
 )
@@ -23,9 +26,12 @@ _PROVIDER = (
     Decision(
         "administer",
         "save_provider",
-        "Save the provider",
-        "Counts from the next look at each job of {provider}; what is decided stays decided. The "
-        "class says what recovery may do without a person: a wrong one can send twice.",
+        later("Save the provider"),
+        later(
+            "Counts from the next look at each job of {provider}; what is decided stays decided. "
+            "The "
+            "class says what recovery may do without a person: a wrong one can send twice."
+        ),
         tone="go",
     ),
 )
@@ -34,9 +40,12 @@ _RETENTION = (
     Decision(
         "administer",
         "sign_archive_expiry",
-        "Sign the archive expiry",
-        "From then on archived keys of {provider} are forgotten for good once they are so old: an "
-        "event that comes again after that is new. Your name is kept with it.",
+        later("Sign the archive expiry"),
+        later(
+            "From then on archived keys of {provider} are forgotten for good once they are so old: "
+            "an "
+            "event that comes again after that is new. Your name is kept with it."
+        ),
         tone="risk",
     ),
 )
@@ -45,17 +54,23 @@ _FIELD = (
     Decision(
         "administer",
         "mark_sensitive",
-        "Mark as sensitive",
-        "From now on no change of {field} is merged or retried without a person, and a second one "
-        "confirms it.",
+        later("Mark as sensitive"),
+        later(
+            "From now on no change of {field} is merged or retried without a person, and a second "
+            "one "
+            "confirms it."
+        ),
         tone="go",
     ),
     Decision(
         "administer",
         "unmark_sensitive",
-        "Mark as ordinary",
-        "From now on {field} is merged and retried by itself where that is safe, and one person is "
-        "enough.",
+        later("Mark as ordinary"),
+        later(
+            "From now on {field} is merged and retried by itself where that is safe, and one "
+            "person is "
+            "enough."
+        ),
         tone="risk",
     ),
 )
@@ -64,9 +79,12 @@ _TICK = (
     Decision(
         "administer",
         "run_tick",
-        "Run now",
-        "Runs {tick} once, here, and waits for its end: at most 45 seconds and what it has begun. "
-        "It takes the same lock as the schedule, so two never run at once.",
+        later("Run now"),
+        later(
+            "Runs {tick} once, here, and waits for its end: at most 45 seconds and what it has "
+            "begun. "
+            "It takes the same lock as the schedule, so two never run at once."
+        ),
         tone="go",
         needs=(),
     ),
@@ -76,20 +94,23 @@ _SEALS = (
     Decision(
         "verify",
         "verify_audit",
-        "Verify the newest",
-        "Recomputes {rows} rows and {seals} of the last seals, and says which are not as they were "
-        "written. Nothing is changed.",
+        later("Verify the newest"),
+        later(
+            "Recomputes {rows} rows and {seals} of the last seals, and says which are not as they "
+            "were "
+            "written. Nothing is changed."
+        ),
         tone="go",
         needs=(),
     ),
 )
 
 SETUP: Mapping[str, Kind] = {
-    "policy": Kind("policy", "⚙", "plain", _POLICY),
-    "provider": Kind("provider", "⚙", "plain", _PROVIDER),
-    "retention": Kind("retention", "⚙", "plain", _RETENTION),
-    "field": Kind("field", "⚙", "plain", _FIELD),
-    "tick": Kind("tick", "⚙", "plain", _TICK),
-    "workflow": Kind("workflow", "⚙", "plain"),
-    "seals": Kind("seals", "⚙", "plain", _SEALS),
+    "policy": Kind(later("policy"), "⚙", "plain", _POLICY),
+    "provider": Kind(later("provider"), "⚙", "plain", _PROVIDER),
+    "retention": Kind(later("retention"), "⚙", "plain", _RETENTION),
+    "field": Kind(later("field"), "⚙", "plain", _FIELD),
+    "tick": Kind(later("tick"), "⚙", "plain", _TICK),
+    "workflow": Kind(later("workflow"), "⚙", "plain"),
+    "seals": Kind(later("seals"), "⚙", "plain", _SEALS),
 }

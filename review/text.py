@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
+from review.language import _, later
+
 # Characters without a glyph or with power over the order of others: control characters but tab and
 # newline, soft hyphen, joiners, zero-width spaces, bidi marks and overrides, fillers, tags.
 INVISIBLE = re.compile(
@@ -25,7 +27,8 @@ _DAY = 86_400
 
 def visible(text: str) -> str:
     """Write every invisible or order-changing character as its code point."""
-    return INVISIBLE.sub(lambda match: f"⟨U+{ord(match.group()):04X}⟩", text)
+    # A text of a table becomes one only now: it is translated when it is shown.
+    return INVISIBLE.sub(lambda match: f"⟨U+{ord(match.group()):04X}⟩", str(text))
 
 
 def shorten(text: str, limit: int = SHORT_LIMIT) -> str:
@@ -49,7 +52,7 @@ def addresses_in(text: str) -> Iterator[tuple[str, bool]]:
 
     Safe is http or https to a host by name or number, without a user name before it.
     """
-    done = 0
+    text, done = str(text), 0
     for match in _ADDRESS.finditer(text):
         address = match.group().rstrip(".,;:!?)'")
         end = match.start() + len(address)
@@ -74,23 +77,27 @@ def age(seconds: float) -> str:
     """Say a duration in its two largest units: "12 s", "3 h 12 min", "2 d 4 h"."""
     total = max(0, int(seconds))
     if total < _MINUTE:
-        return f"{total} s"
+        return _("{seconds} s").format(seconds=total)
     if total < _HOUR:
-        return f"{total // _MINUTE} min"
+        return _("{minutes} min").format(minutes=total // _MINUTE)
     if total < _DAY:
         hours, minutes = divmod(total // _MINUTE, 60)
-        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+        words = _("{hours} h {minutes} min") if minutes else _("{hours} h")
+        return words.format(hours=hours, minutes=minutes)
     days, hours = divmod(total // _HOUR, 24)
-    return f"{days} d {hours} h" if hours else f"{days} d"
+    words = _("{days} d {hours} h") if hours else _("{days} d")
+    return words.format(days=days, hours=hours)
 
 
 def listed(words: Sequence[str], most: int = 4) -> str:
     """Join words as a sentence does: "a, b and c"; more than `most` become "and 3 more"."""
-    if len(words) > most:
-        return f"{', '.join(words[:most])} and {len(words) - most} more"
-    if len(words) <= 1:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} and {words[-1]}"
+    said = [str(each) for each in words]
+    if len(said) > most:
+        first = ", ".join(said[:most])
+        return _("{words} and {number} more").format(words=first, number=len(said) - most)
+    if len(said) <= 1:
+        return "".join(said)
+    return _("{words} and {last}").format(words=", ".join(said[:-1]), last=said[-1])
 
 
 def counted(number: int, singular: str, plural: str = "", *, capped: bool = False) -> str:
@@ -99,35 +106,41 @@ def counted(number: int, singular: str, plural: str = "", *, capped: bool = Fals
     return f"{number:,}{'+' if capped else ''} {noun}"
 
 
+_ORDINALS = {1: later("first"), 2: later("second"), 3: later("third")}
+# By the last digit of a number.
+_ENDED = {1: later("{number}st"), 2: later("{number}nd"), 3: later("{number}rd")}
+
+
 def ordinal(number: int) -> str:
     """Say first, second, third; from the fourth on 4th, 5th."""
-    words = {1: "first", 2: "second", 3: "third"}
-    if number in words:
-        return words[number]
-    suffix = (
-        "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    )
-    return f"{number}{suffix}"
+    if number in _ORDINALS:
+        return str(_ORDINALS[number])
+    last = 0 if number % 100 in (11, 12, 13) else number % 10
+    return (_ENDED.get(last) or _("{number}th")).format(number=number)
 
 
 # Who acts without being a workflow of anybody's or a person, as the ledger writes them down.
 _ACTORS = {
-    "(native)": "the native worker",
-    "(sql)": "a raw SQL statement",
-    "(direct SQL)": "a raw SQL statement",
-    "sql": "a raw SQL statement",
-    "(unknown)": "nobody known",
-    "(shipped)": "shipped with Landed",
+    "(native)": later("the native worker"),
+    "(sql)": later("a raw SQL statement"),
+    "(direct SQL)": later("a raw SQL statement"),
+    "sql": later("a raw SQL statement"),
+    "(unknown)": later("nobody known"),
+    "(shipped)": later("shipped with Landed"),
 }
 # Kinds of actors that act without a name of their own; the name is that of a process.
-MACHINES = {"sweeper": "the sweeper", "reconciler": "the reconciler", "system": "the ledger"}
+MACHINES = {
+    "sweeper": later("the sweeper"),
+    "reconciler": later("the reconciler"),
+    "system": later("the ledger"),
+}
 # What the ledger puts before a name.
 _PREFIXES = {
-    "login ": "a direct database login ({})",
-    "role:": "the database role {}",
-    "command:": "the command line ({})",
-    "human:": "{}",
-    "workflow:": "{}",
+    "login ": later("a direct database login ({name})"),
+    "role:": later("the database role {name}"),
+    "command:": later("the command line ({name})"),
+    "human:": "{name}",
+    "workflow:": "{name}",
 }
 
 
@@ -138,13 +151,14 @@ def actor(value: object, limit: int = 80, kind: str = "") -> str:
     """
     text = str(value or "")
     if kind in MACHINES:
-        return MACHINES[kind] if text in ("", kind) else f"{MACHINES[kind]} ({shown(text, limit)})"
+        machine = str(MACHINES[kind])
+        return machine if text in ("", kind) else f"{machine} ({shown(text, limit)})"
     if kind == "human":  # people choose their names themselves
         return shown(text, limit)
     for prefix, words in _PREFIXES.items():
         if text.startswith(prefix):
             rest = text.removeprefix(prefix)
-            return words.format(_ACTORS.get(rest) or shown(rest, limit))
+            return words.format(name=_ACTORS.get(rest) or shown(rest, limit))
     if not kind and text in MACHINES:
-        return MACHINES[text]
-    return _ACTORS.get(text) or shown(text, limit)
+        return str(MACHINES[text])
+    return str(_ACTORS.get(text) or shown(text, limit))

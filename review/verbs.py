@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from review.decisions import EVENT, REASON, REFERENCE, RISK, STATEMENT, Decision, Kind
+from review.language import later
 from review.setup import SETUP
 from review.sources import SOURCES
 
@@ -19,24 +20,26 @@ AS_SHOWN: Final = "as_shown"
 _AS_SHOWN = Decision(
     "resolve",
     AS_SHOWN,
-    "Merge as shown",
+    later("Merge as shown"),
     "{merge}{second}",
     tone="go",
     key="r",
 )
-_KEEP_CURRENT = Decision("resolve", "keep", "Keep current", "{keep}")
+_KEEP_CURRENT = Decision("resolve", "keep", later("Keep current"), "{keep}")
 _RESEND_WRITE = Decision(
     "resend",
     "resend",
-    "Resend to workflow",
-    "Writes nothing now. {workflow} may take the event again and write from a fresh read.",
+    later("Resend to workflow"),
+    later("Writes nothing now. {workflow} may take the event again and write from a fresh read."),
     key="s",
 )
 _ABANDON_WRITE = Decision(
     "abandon",
     "abandon",
-    "Abandon",
-    "Writes nothing. The event is closed as given up; a redelivery is answered, not applied.",
+    later("Abandon"),
+    later(
+        "Writes nothing. The event is closed as given up; a redelivery is answered, not applied."
+    ),
     tone="risk",
     key="a",
 )
@@ -45,35 +48,38 @@ _FIELD_DECISIONS = (_AS_SHOWN, _KEEP_CURRENT, _RESEND_WRITE, _ABANDON_WRITE)
 _KEEP_STORED = Decision(
     "resolve",
     "keep",
-    "Keep stored",
-    "Nothing changes. The same content coming again gets the stored answer.",
+    later("Keep stored"),
+    later("Nothing changes. The same content coming again gets the stored answer."),
     tone="go",
     key="r",
 )
 _ABANDON_PLAIN = Decision(
     "abandon",
     "abandon",
-    "Abandon",
-    "Nothing is written or sent. The new content is given up for good.",
+    later("Abandon"),
+    later("Nothing is written or sent. The new content is given up for good."),
     tone="risk",
     key="a",
 )
 
 KINDS: Mapping[str, Kind] = {
-    "stale_version": Kind("lost change", "⇄", "warn", _FIELD_DECISIONS),
-    "rule_failed": Kind("rule failed", "⊘", "warn", _FIELD_DECISIONS),
-    "not_owner_of_field": Kind("not its field", "⊘", "warn", _FIELD_DECISIONS),
-    "bad_transition": Kind("bad status move", "⇤", "warn", _FIELD_DECISIONS),
+    "stale_version": Kind(later("lost change"), "⇄", "warn", _FIELD_DECISIONS),
+    "rule_failed": Kind(later("rule failed"), "⊘", "warn", _FIELD_DECISIONS),
+    "not_owner_of_field": Kind(later("not its field"), "⊘", "warn", _FIELD_DECISIONS),
+    "bad_transition": Kind(later("bad status move"), "⇤", "warn", _FIELD_DECISIONS),
     "lost_record": Kind(
-        "record gone",
+        later("record gone"),
         "∅",
         "warn",
         (
             Decision(
                 "resend",
                 "resend",
-                "Resend to workflow",
-                "Writes nothing now. {workflow} may take the event again and create {record} anew.",
+                later("Resend to workflow"),
+                later(
+                    "Writes nothing now. {workflow} may take the event again and create {record} "
+                    "anew."
+                ),
                 tone="go",
                 key="s",
             ),
@@ -81,15 +87,15 @@ KINDS: Mapping[str, Kind] = {
         ),
     ),
     "unknown_send": Kind(
-        "uncertain send",
+        later("uncertain send"),
         "?",
         "unknown",
         (
             Decision(
                 "look-again",
                 "look_again",
-                "Look again",
-                "Asks {provider} now. Adds evidence, changes nothing.",
+                later("Look again"),
+                later("Asks {provider} now. Adds evidence, changes nothing."),
                 tone="go",
                 key="l",
                 needs=(),
@@ -97,22 +103,27 @@ KINDS: Mapping[str, Kind] = {
             Decision(
                 "resolve",
                 "landed",
-                "It landed",
-                "Closes the job as done. Landed sends nothing more. A redelivery gets this answer.",
+                later("It landed"),
+                later(
+                    "Closes the job as done. Landed sends nothing more. A redelivery gets this "
+                    "answer."
+                ),
                 key="r",
                 needs=(REASON, STATEMENT, REFERENCE),
             ),
             Decision(
                 "resolve",
                 "not_landed",
-                "It did not land",
-                "Closes the job as failed; nobody wants it any more. Landed sends nothing more.",
+                later("It did not land"),
+                later(
+                    "Closes the job as failed; nobody wants it any more. Landed sends nothing more."
+                ),
                 needs=(REASON, STATEMENT),
             ),
             Decision(
                 "resend",
                 "resend",
-                "Resend",
+                later("Resend"),
                 "{resend}",
                 key="s",
                 needs=(REASON, RISK),
@@ -120,23 +131,28 @@ KINDS: Mapping[str, Kind] = {
             Decision(
                 "abandon",
                 "abandon",
-                "Abandon",
-                "Gives it up without knowing. Landed sends nothing more; the key stays closed.",
+                later("Abandon"),
+                later(
+                    "Gives it up without knowing. Landed sends nothing more; the key stays closed."
+                ),
                 tone="risk",
                 key="a",
             ),
         ),
     ),
     "missing_key": Kind(
-        "missing key",
+        later("missing key"),
         "⚷",
         "bad",
         (
             Decision(
                 "resend",
                 "resend",
-                "Enter with this event",
-                "Makes the key from the event you typed and enters the parked item once under it.",
+                later("Enter with this event"),
+                later(
+                    "Makes the key from the event you typed and enters the parked item once under "
+                    "it."
+                ),
                 tone="go",
                 key="s",
                 needs=(REASON, EVENT),
@@ -145,15 +161,15 @@ KINDS: Mapping[str, Kind] = {
         ),
     ),
     "lost_claim": Kind(
-        "claim gone",
+        later("claim gone"),
         "∅",
         "bad",
         (
             Decision(
                 "resend",
                 "resend",
-                "Make the job again",
-                "Makes a new job from the event, under the same key. A worker may send it.",
+                later("Make the job again"),
+                later("Makes a new job from the event, under the same key. A worker may send it."),
                 tone="go",
                 key="s",
             ),
@@ -161,7 +177,7 @@ KINDS: Mapping[str, Kind] = {
         ),
     ),
     "payload_mismatch": Kind(
-        "payload changed",
+        later("payload changed"),
         "≠",
         "warn",
         (
@@ -169,14 +185,14 @@ KINDS: Mapping[str, Kind] = {
             Decision(
                 "resolve",
                 "accept_new",
-                "Accept new",
-                "Takes the new content under the same key, as its next version. {accept}",
+                later("Accept new"),
+                later("Takes the new content under the same key, as its next version. {accept}"),
             ),
             _ABANDON_PLAIN,
         ),
     ),
     "result_mismatch": Kind(
-        "result differs",
+        later("result differs"),
         "≠",
         "warn",
         (
@@ -184,32 +200,34 @@ KINDS: Mapping[str, Kind] = {
             Decision(
                 "resolve",
                 "accept_new",
-                "Accept new",
-                "Replaces the stored result; the old one stays in the audit. Nothing is sent.",
+                later("Accept new"),
+                later(
+                    "Replaces the stored result; the old one stays in the audit. Nothing is sent."
+                ),
             ),
         ),
     ),
 }
 
 # A report from outside that nobody could read has no kind of its own in the ledger.
-UNREADABLE = replace(KINDS["missing_key"], label="unreadable report", icon="!")
-UNKNOWN_KIND = Kind("waiting", "◌", "plain")
+UNREADABLE = replace(KINDS["missing_key"], label=later("unreadable report"), icon="!")
+UNKNOWN_KIND = Kind(later("waiting"), "◌", "plain")
 
 # A stored proposal is confirmed or thrown away by somebody else.
 SECOND_PERSON = (
     Decision(
         "approve",
         "approve",
-        "Approve",
-        "Carries out what {proposer} proposed, at the version it was proposed for.",
+        later("Approve"),
+        later("Carries out what {proposer} proposed, at the version it was proposed for."),
         tone="go",
         key="r",
     ),
     Decision(
         "reject",
         "reject",
-        "Reject",
-        "Throws the proposal away. Nothing is written; the item stays open.",
+        later("Reject"),
+        later("Throws the proposal away. Nothing is written; the item stays open."),
         tone="risk",
         key="a",
     ),
@@ -221,19 +239,19 @@ SECOND_OWN = (
     Decision(
         "take-back",
         "take_back",
-        "Take my proposal back",
-        "Takes your proposal off the table. Nothing is written; the item stays open.",
+        later("Take my proposal back"),
+        later("Takes your proposal off the table. Nothing is written; the item stays open."),
         key="a",
     ),
 )
 
-OWN_PROPOSAL: Final = "You proposed this. A second person has to confirm it, on this page."
+OWN_PROPOSAL: Final = later("You proposed this. A second person has to confirm it, on this page.")
 
 WITHDRAW = Decision(
     "withdraw",
     "withdraw",
-    "Take it back",
-    "Stops the resend while it still waits, and puts everything back as it was.",
+    later("Take it back"),
+    later("Stops the resend while it still waits, and puts everything back as it was."),
     key="z",
     needs=(),
 )

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from review.text import age, counted, listed
+from review.language import _, later, plural
+from review.text import age, listed
 
 POSITIVE = frozenset({"lookup_found", "receipt", "late_receipt"})
 
@@ -67,17 +68,17 @@ class Verdict:
 
 # The provider's class, as an operator would say it.
 CLASS_NAMES = {
-    "forced_unique": "forced unique",
-    "advisory_handle": "advisory with handle",
-    "advisory_blind": "advisory without handle",
+    "forced_unique": later("forced unique"),
+    "advisory_handle": later("advisory with handle"),
+    "advisory_blind": later("advisory without handle"),
 }
 
 
 # States in which the send is tried again, and what is said before its mark.
 _UNDER_WAY = {
-    "queued": "Cannot tell yet: it waits to be sent again.",
-    "claimed": "Cannot tell yet: a worker took it again and has not marked it.",
-    "sweeping": "Cannot tell yet: its worker was lost and it is looked for now.",
+    "queued": later("Cannot tell yet: it waits to be sent again."),
+    "claimed": later("Cannot tell yet: a worker took it again and has not marked it."),
+    "sweeping": later("Cannot tell yet: its worker was lost and it is looked for now."),
 }
 
 
@@ -87,7 +88,7 @@ def judge(send: Send, evidence: Iterable[Piece], now: datetime) -> Verdict:
     current = [piece for piece in pieces if piece.send_no >= send.send_no]
     proof = next((piece for piece in reversed(current) if piece.kind in POSITIVE), None)
     if proof:
-        return Verdict(Landed.YES, "It landed.", _proof_words(send, proof, now))
+        return Verdict(Landed.YES, _("It landed."), _proof_words(send, proof, now))
     if send.state in _UNDER_WAY:
         return _under_way(send, pieces)
     if send.marked_at is None:
@@ -95,16 +96,39 @@ def judge(send: Send, evidence: Iterable[Piece], now: datetime) -> Verdict:
     return Verdict(Landed.UNKNOWN, _headline(send, current, now), _because(send, pieces, now))
 
 
+# What is said of a proof: without the reference it has at the provider, and with it.
+_PROOFS = {
+    "lookup_found": (
+        later("{source} was asked and has it, {age} ago."),
+        later("{source} was asked and has it, reference {reference}, {age} ago."),
+    ),
+    "receipt": (
+        later("{source} gave a receipt, {age} ago."),
+        later("{source} gave a receipt, reference {reference}, {age} ago."),
+    ),
+    "late_receipt": (
+        later("The worker brought its receipt after it had lost the job, {age} ago."),
+        later(
+            "The worker brought its receipt after it had lost the job, reference {reference}, "
+            "{age} ago."
+        ),
+    ),
+}
+
+
 def _proof_words(send: Send, proof: Piece, now: datetime) -> str:
-    source = {
-        "lookup_found": f"{proof.source} was asked and has it",
-        "receipt": f"{proof.source} gave a receipt",
-        "late_receipt": "the worker brought its receipt after it had lost the job",
-    }[proof.kind]
-    reference = f", reference {proof.provider_ref}" if proof.provider_ref else ""
-    when = age((now - proof.observed_at).total_seconds())
-    step = "" if send.decided else " Close it as landed."
-    return f"{source[0].upper()}{source[1:]}{reference}, {when} ago.{step}"
+    plain, referred = _PROOFS[proof.kind]
+    words = (referred if proof.provider_ref else plain).format(
+        source=proof.source,
+        reference=proof.provider_ref,
+        age=age((now - proof.observed_at).total_seconds()),
+    )
+    return _begun(words) if send.decided else f"{_begun(words)} {_('Close it as landed.')}"
+
+
+def _begun(words: str) -> str:
+    """Begin a sentence with a capital, whatever name stands first in it."""
+    return f"{words[0].upper()}{words[1:]}"
 
 
 def _under_way(send: Send, pieces: list[Piece]) -> Verdict:
@@ -112,7 +136,7 @@ def _under_way(send: Send, pieces: list[Piece]) -> Verdict:
     if send.marked_at is None:
         headline = _UNDER_WAY[send.state]
     else:
-        headline = f"Cannot tell yet: send no. {send.send_no} is under way."
+        headline = _("Cannot tell yet: send no. {number} is under way.").format(number=send.send_no)
     before = send.send_no if send.marked_at is None else send.send_no - 1
     return Verdict(Landed.UNKNOWN, headline, _earlier_words(before, pieces, send.send_no))
 
@@ -120,46 +144,41 @@ def _under_way(send: Send, pieces: list[Piece]) -> Verdict:
 def _earlier_words(before: int, pieces: list[Piece], present: int) -> str:
     """Say what is known of the sends that were marked before the present try."""
     if before < 1:
-        return "No send was marked before."
-    marked = f"{'Send' if before == 1 else 'Sends'} no. {'1' if before == 1 else f'1 to {before}'}"
-    landed = _landed_before(pieces, present)
-    known = landed or " Nobody knows whether anything landed from there."
-    return f"{marked} {'was' if before == 1 else 'were'} marked before.{known}"
+        return _("No send was marked before.")
+    if before == 1:
+        marked = _("Send no. 1 was marked before.")
+    else:
+        marked = _("Sends no. 1 to {number} were marked before.").format(number=before)
+    unknown = _("Nobody knows whether anything landed from there.")
+    return f"{marked} {_landed_before(pieces, present) or unknown}"
 
 
 def _landed_before(pieces: list[Piece], send_no: int) -> str:
     earlier = {
         str(piece.send_no) for piece in pieces if piece.kind in POSITIVE and piece.send_no < send_no
     }
-    return f" An earlier send (no. {listed(sorted(earlier))}) did land." if earlier else ""
+    words = _("An earlier send (no. {numbers}) did land.")
+    return words.format(numbers=listed(sorted(earlier))) if earlier else ""
 
 
 def unmarked(send_no: int) -> str:
     """Say of the latest try that it was never marked; the queue and the item's page agree."""
     if send_no > 0:  # tried again since: what is unmarked is the latest try alone
-        return f"the try after send no. {send_no} was never marked"
-    return "the send was never marked"
+        return _("the try after send no. {number} was never marked").format(number=send_no)
+    return _("the send was never marked")
 
 
 def _unmarked(send: Send, pieces: list[Piece]) -> Verdict:
-    before = f"{send.holder[0].upper()}{send.holder[1:]} stopped before it marked the send."
+    before = _begun(_("{holder} stopped before it marked the send.").format(holder=send.holder))
+    cannot = _("Cannot tell: {why}.").format(why=unmarked(send.send_no))
     if send.send_no > 0:
-        return Verdict(
-            Landed.UNKNOWN,
-            f"Cannot tell: {unmarked(send.send_no)}.",
-            f"{before} {_earlier_words(send.send_no, pieces, send.send_no)}",
-        )
+        earlier = _earlier_words(send.send_no, pieces, send.send_no)
+        return Verdict(Landed.UNKNOWN, cannot, f"{before} {earlier}")
     if send.dominated:
-        return Verdict(
-            Landed.NO,
-            "It did not land.",
-            f"{before} Every send of this workflow stands behind the mark, so nothing left.",
-        )
-    return Verdict(
-        Landed.UNKNOWN,
-        f"Cannot tell: {unmarked(0)}.",
-        f"{before} If the workflow sends only after the mark, nothing left; nothing proves that.",
-    )
+        nothing = _("Every send of this workflow stands behind the mark, so nothing left.")
+        return Verdict(Landed.NO, _("It did not land."), f"{before} {nothing}")
+    unproven = _("If the workflow sends only after the mark, nothing left; nothing proves that.")
+    return Verdict(Landed.UNKNOWN, cannot, f"{before} {unproven}")
 
 
 def _headline(send: Send, pieces: list[Piece], now: datetime) -> str:
@@ -167,43 +186,63 @@ def _headline(send: Send, pieces: list[Piece], now: datetime) -> str:
     failed = sum(piece.kind == "lookup_error" for piece in pieces)
     parts = []
     if absent:
-        parts.append(f"{counted(absent, 'look-up')}, {'all ' if absent > 1 else ''}absent")
+        parts.append(plural("{number} look-up, absent", "{number} look-ups, all absent", absent))
     if failed:
-        parts.append(f"{counted(failed, 'look-up')} failed")
+        parts.append(plural("{number} look-up failed", "{number} look-ups failed", failed))
     if any(piece.kind == "error_replayed" for piece in pieces):
-        parts.append("the provider repeats a stored error")
+        parts.append(_("the provider repeats a stored error"))
     if send.settle_until and send.provider_class == "advisory_handle":
-        left = (send.settle_until - now).total_seconds()
-        parts.append("settle window over" if left <= 0 else f"settle window ends in {age(left)}")
+        parts.append(_settling((send.settle_until - now).total_seconds()))
     if not parts and send.provider_class == "advisory_blind":
-        parts.append("this provider cannot be asked")
-    return f"Cannot tell. {_sentence(parts)}" if parts else "Cannot tell: no evidence yet."
+        parts.append(_("this provider cannot be asked"))
+    if not parts:
+        return _("Cannot tell: no evidence yet.")
+    return _("Cannot tell. {known}.").format(known=_begun(", ".join(parts)))
 
 
-def _sentence(parts: list[str]) -> str:
-    text = ", ".join(parts)
-    return f"{text[0].upper()}{text[1:]}."
+def _settling(left: float) -> str:
+    if left <= 0:
+        return _("settle window over")
+    return _("settle window ends in {age}").format(age=age(left))
 
 
 def safe_again(provider: str) -> str:
     """Say that a resend does no harm where the provider refuses a repeat."""
-    return (
-        f"{provider} refuses a repeat of the same key, so a resend is safe: it makes no second one."
-    )
+    return _(
+        "{provider} refuses a repeat of the same key, so a resend is safe: it makes no second one."
+    ).format(provider=provider)
+
+
+# What a second send would come to, by the provider's class.
+_TWICE = {
+    "forced_unique": later(
+        "{provider} may have forgotten the key and take it twice, so the system does not send it "
+        "again by itself."
+    ),
+    "advisory_handle": later(
+        "{provider} would accept the same send twice, so the system does not send it again by "
+        "itself."
+    ),
+    "advisory_blind": later(
+        "{provider} would accept the same send twice and cannot be asked, so the system does not "
+        "send it again by itself."
+    ),
+}
 
 
 def _because(send: Send, pieces: list[Piece], now: datetime) -> str:
     marked = age((now - send.marked_at).total_seconds()) if send.marked_at else ""
-    words = [f"{send.holder} marked the send {marked} ago and no answer was recorded"]
-    words[0] = words[0][0].upper() + words[0][1:]
+    words = _("{holder} marked the send {age} ago and no answer was recorded.")
+    said = [_begun(words.format(holder=send.holder, age=marked))]
     if send.refuses:
-        spent = "No attempt is left, so it is not sent again by itself. " if send.spent else ""
-        text = f"{words[0]}. {spent}{safe_again(send.provider)}"
-        return text + _landed_before(pieces, send.send_no)
-    consequence = {
-        "forced_unique": f"{send.provider} may have forgotten the key and take it twice",
-        "advisory_handle": f"{send.provider} would accept the same send twice",
-        "advisory_blind": f"{send.provider} would accept the same send twice and cannot be asked",
-    }.get(send.provider_class, f"Nothing is known of how {send.provider} treats a repeat")
-    text = f"{words[0]}. {consequence}, so the system does not send it again by itself."
-    return text + _landed_before(pieces, send.send_no)
+        if send.spent:
+            said.append(_("No attempt is left, so it is not sent again by itself."))
+        said.append(safe_again(send.provider))
+    else:
+        twice = _TWICE.get(send.provider_class) or _(
+            "Nothing is known of how {provider} treats a repeat, so the system does not send it "
+            "again by itself."
+        )
+        said.append(twice.format(provider=send.provider))
+    said.append(_landed_before(pieces, send.send_no))
+    return " ".join(filter(None, said))

@@ -8,14 +8,15 @@ from typing import Final
 from django.utils import timezone
 
 from ledger.models import AuditEvent, Liveness, Workflow
+from review.language import _, grouped, later
 from review.queue import COUNT_CAP
 from review.text import age
 
 _NAMES: Final[Mapping[str, str]] = {
-    "sweep": "last sweep",
-    "reconcile": "last reconcile",
-    "promote_conflicts": "queue refreshed",
-    "seal_audit": "audit sealed",
+    "sweep": later("last sweep"),
+    "reconcile": later("last reconcile"),
+    "promote_conflicts": later("queue refreshed"),
+    "seal_audit": later("audit sealed"),
 }
 # The ticks a person has to know of; the others are on the health page.
 _SHOWN: Final = ("sweep", "reconcile", "promote_conflicts")
@@ -38,14 +39,14 @@ def vitals() -> list[Vital]:
     beats = {beat.name: beat for beat in Liveness.objects.filter(name__in=_SHOWN)}
     signs = [_beat(_NAMES[name], beats[name], now) for name in _SHOWN if name in beats]
     if "sweep" not in beats:
-        signs.insert(0, Vital("warn", "last sweep", "none yet", "· start the worker"))
+        signs.insert(0, Vital("warn", _NAMES["sweep"], _("none yet"), _("· start the worker")))
     return [*signs, *counters(now)]
 
 
 def _beat(label: str, beat: Liveness, now: datetime) -> Vital:
     seconds = (now - beat.last_success_at).total_seconds()
     late = seconds > 2 * beat.interval_seconds + beat.jitter_seconds
-    return Vital("bad" if late else "ok", label, age(seconds), "ago", beat.last_success_at)
+    return Vital("bad" if late else "ok", label, age(seconds), _("ago"), beat.last_success_at)
 
 
 def counters(now: datetime) -> list[Vital]:
@@ -57,10 +58,10 @@ def counters(now: datetime) -> list[Vital]:
     won = rows.filter(outcome="won").order_by()[: COUNT_CAP + 1].count()
     failed = rows.filter(outcome="rule_failed").order_by()[: COUNT_CAP + 1].count()
     return [
-        Vital("", "lost, retried and won", _capped(won), "in 24 h"),
-        Vital("", "rule no longer true", _capped(failed), "in 24 h"),
+        Vital("", _("lost, retried and won"), _capped(won), _("in 24 h")),
+        Vital("", _("rule no longer true"), _capped(failed), _("in 24 h")),
     ]
 
 
 def _capped(number: int) -> str:
-    return f"{COUNT_CAP:,}+" if number > COUNT_CAP else str(number)
+    return f"{grouped(COUNT_CAP)}+" if number > COUNT_CAP else str(number)

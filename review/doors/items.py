@@ -72,7 +72,8 @@ def _of_page(place: str, source: str) -> Iterator[Verb]:
 def _says(source: str, offered: Mapping[str, Decision]) -> str:
     kind = SETUP.get(source) or SOURCES.get(source)
     labels = [
-        word.capitalize() if word in SPELLED_OUT else each.label for word, each in offered.items()
+        word.capitalize() if word in SPELLED_OUT else str(each.label)
+        for word, each in offered.items()
     ]
     return f"{', '.join(labels)} ({kind.label if kind else 'conflict'})"
 

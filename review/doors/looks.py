@@ -86,7 +86,7 @@ def _row(row: QueueRow) -> dict[str, Any]:
     return {
         "source": row.source,
         "item_id": row.item_id,
-        "kind": row.kind.label,
+        "kind": str(row.kind.label),
         "what": row.what,
         "why": row.why,
         "next": row.next,
@@ -107,7 +107,7 @@ def _item(asked: Asked) -> Told:
 def _facts(shown: ItemPage) -> dict[str, Any]:
     shared = state.of_item(shown.source, shown.item_id)
     return {
-        "kind": shown.kind.label,
+        "kind": str(shown.kind.label),
         "lock_version": shown.lock_version,
         "revision_seen": shown.revision_seen,
         "waits_since": shown.opened_at.isoformat() if shown.opened_at else "",

@@ -39,9 +39,9 @@ class Told:
         """Return it as a door answers it."""
         said = {
             "outcome": self.outcome,
-            "title": self.banner.title,
-            "sentence": self.banner.text,
-            "next": self.banner.next,
+            "title": str(self.banner.title),
+            "sentence": str(self.banner.text),
+            "next": str(self.banner.next),
             "detail": dict(self.detail),
         }
         return {name: value for name, value in said.items() if value}

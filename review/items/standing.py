@@ -24,6 +24,7 @@ from ledger.models import (
 from review.items import reading, sends
 from review.items.offers import Places
 from review.items.page import Decided
+from review.language import _
 from review.sources import SOURCES
 from review.text import actor, shown
 
@@ -135,8 +136,17 @@ def _job(row: Job, _now: datetime) -> Standing:
         "done": "The job is done.",
         "abandoned": "The job is abandoned.",
     }.get(row.state, "")
-    sent = ", though it may have been sent before" if sends.was_marked(row) else ""
-    return Standing(closed, {"workflow": actor(row.workflow, 60), "sent": sent})
+    if sends.was_marked(row):
+        abandon = _(
+            "Closes the job and its key for good. Landed sends nothing more, though it may have "
+            "been sent before; a redelivery gets this answer."
+        )
+    else:
+        abandon = _(
+            "Closes the job and its key for good. Landed sends nothing more; a redelivery gets "
+            "this answer."
+        )
+    return Standing(closed, {"workflow": actor(row.workflow, 60), "abandon": abandon})
 
 
 def _batch(row: BatchRun, now: datetime) -> Standing:

@@ -16,8 +16,9 @@ from review.items import other
 from review.items.page import Banner, ItemPage
 from review.items.stories import version
 from review.navigation import way_back
-from review.outcomes import ASKED_IN, NEEDS, OUTCOMES, WHY, YOURS, Words, words
+from review.outcomes import OUTCOMES, YOURS, Words, words
 from review.queue import item_url, next_after
+from review.refusals import ASKED_IN, NEEDS, WHY
 from review.setup import SETUP
 from review.setup_words import SETUP_WORDS
 from review.text import listed, shown

@@ -14,8 +14,8 @@ from ledger.operations.conflicts import post_conflict
 from review import decisions as needs
 from review.actions import ACTIONS
 from review.actions.base import TEXTS
-from review.outcomes import ASKED_IN, NEEDS
 from review.queue import item_url
+from review.refusals import ASKED_IN, NEEDS
 from review.sources import SOURCES
 from review.verbs import AS_SHOWN, KINDS
 from tests.support import desk, losses, waiting

@@ -60,7 +60,7 @@ def test_each_decision_of_each_source_is_offered_and_carried_out(store, olga, so
     assert waits(source, item_id)
     page = olga.get(item_url(source, item_id)).text
     (button,) = (part for part in page.split("<button") if f'value="{decision.decision}"' in part)
-    assert decision.label in button
+    assert str(decision.label) in button
     assert " disabled" not in button.split(">")[0]
 
     answer = decide(olga, source, item_id, decision.decision)

@@ -42,7 +42,7 @@ def test_each_decision_of_each_kind_ends_the_item(lab, olga, kind, decision):
     assert conflict.kind == kind
     shown = olga.get(item_url("conflict", number))
     assert shown.status_code == 200
-    assert decision.label in shown.text
+    assert str(decision.label) in shown.text
 
     form = form_of(conflict, decision.decision)
     if decision.decision == AS_SHOWN:
@@ -74,7 +74,7 @@ def test_everything_else_that_waits_has_a_page(lab, olga, source):
     assert item_url(source, item_id) in queue.text
     page = olga.get(item_url(source, item_id))
     assert page.status_code == 200
-    assert kind_of(source, source).label in page.text
+    assert str(kind_of(source, source).label) in page.text
     assert "<b>broke</b>" not in page.text
 
 
