@@ -9,35 +9,36 @@ from ledger.models import Policy, Provider
 from ledger.operations.base import CLEAR
 from review.errors import IncompleteError
 from review.items.page import Ask
+from review.language import _, grouped, later
 from review.text import shown
 
 _DAY: Final = timedelta(days=1)
-_YES_NO: Final = (("yes", "yes"), ("no", "no"))
+_YES_NO: Final = (("yes", later("yes")), ("no", later("no")))
 _CLASSES: Final = (
-    ("forced_unique", "forced unique: refuses a repeat of a key"),
-    ("advisory_handle", "advisory with handle: can be searched"),
-    ("advisory_blind", "advisory without handle: nobody can tell"),
+    ("forced_unique", later("forced unique: refuses a repeat of a key")),
+    ("advisory_handle", later("advisory with handle: can be searched")),
+    ("advisory_blind", later("advisory without handle: nobody can tell")),
 )
 # Whole numbers of a provider: the column, its label, and what it means; "?" may be empty.
 _NUMBERS: Final = (
-    ("lease_seconds", "Lease, s", "a worker gives a sign of life within"),
-    ("heartbeat_seconds?", "Sign of life, s", "at most a quarter of the lease"),
-    ("settle_seconds", "Settle window, s", "absent is believed after"),
-    ("max_attempts", "Attempts", "before it is a dead letter"),
-    ("max_lookup_errors", "Failed look-ups", "before a person decides"),
-    ("key_ttl_seconds?", "It remembers a key, s", "empty where it never forgets"),
+    ("lease_seconds", later("Lease, s"), later("a worker gives a sign of life within")),
+    ("heartbeat_seconds?", later("Sign of life, s"), later("at most a quarter of the lease")),
+    ("settle_seconds", later("Settle window, s"), later("absent is believed after")),
+    ("max_attempts", later("Attempts"), later("before it is a dead letter")),
+    ("max_lookup_errors", later("Failed look-ups"), later("before a person decides")),
+    ("key_ttl_seconds?", later("It remembers a key, s"), later("empty where it never forgets")),
 )
 _HORIZONS: Final = (
-    ("retry_horizon", "Retries come for, days", "after the first delivery"),
-    ("replay_horizon", "Replays come for, days", "a key lives at least so long"),
-    ("retention_margin", "Margin, days", "kept beyond that"),
+    ("retry_horizon", later("Retries come for, days"), later("after the first delivery")),
+    ("replay_horizon", later("Replays come for, days"), later("a key lives at least so long")),
+    ("retention_margin", later("Margin, days"), later("kept beyond that")),
 )
 _CHOICES: Final = (
-    ("key_unlimited", "It never forgets a key", "yes_no"),
-    ("caches_errors", "It repeats stored errors", "yes_no"),
-    ("lookup_by_reference", "It can be asked by reference", "yes_no"),
-    ("mismatch", "Same key, other content", "error|ignored"),
-    ("unmarked_action", "A job that was never marked", "review|requeue"),
+    ("key_unlimited", later("It never forgets a key"), "yes_no"),
+    ("caches_errors", later("It repeats stored errors"), "yes_no"),
+    ("lookup_by_reference", later("It can be asked by reference"), "yes_no"),
+    ("mismatch", later("Same key, other content"), "error|ignored"),
+    ("unmarked_action", later("A job that was never marked"), "review|requeue"),
 )
 _LONGEST_YEARS: Final = 100
 
@@ -53,8 +54,8 @@ def names(source: str) -> tuple[str, ...]:
 def policy_words(row: Policy) -> str:
     """Write a constant as people say it."""
     if isinstance(row.value, bool):
-        return "on" if row.value else "off"
-    text = f"{row.value:,}" if isinstance(row.value, int) else _json(row.value)
+        return _("on") if row.value else _("off")
+    text = grouped(row.value) if isinstance(row.value, int) else _json(row.value)
     return shown(f"{text} {row.unit}".strip(), 80)
 
 
@@ -72,21 +73,27 @@ def of(source: str, row: Any, form: Mapping[str, str]) -> tuple[Ask, ...]:
         least = (row.replay_horizon + row.retention_margin) / _DAY
         stands = row.archive_expiry or row.replay_horizon + row.retention_margin
         typed = form.get("expiry_days", f"{stands / _DAY:g}")
-        hint = f"at least {least:g} days: replays and margin"
-        return (Ask("expiry_days", "Forget archived keys after, days", typed, hint),)
+        hint = _("at least {days} days: replays and margin").format(days=f"{least:g}")
+        return (Ask("expiry_days", _("Forget archived keys after, days"), typed, hint),)
     return ()
 
 
 def _policy(row: Policy, form: Mapping[str, str]) -> Ask:
     if isinstance(row.value, bool):
         stands = "yes" if row.value else "no"
-        return Ask("value", "New value", form.get("value", stands), "", _YES_NO)
-    return Ask("value", "New value", form.get("value", _json(row.value)), shown(row.unit, 40))
+        return Ask("value", _("New value"), form.get("value", stands), "", _YES_NO)
+    return Ask("value", _("New value"), form.get("value", _json(row.value)), shown(row.unit, 40))
 
 
 def _provider(row: Provider, form: Mapping[str, str]) -> tuple[Ask, ...]:
     asks = [
-        Ask("class", "Class", form.get("class", row.class_field), "what recovery may do", _CLASSES)
+        Ask(
+            "class",
+            _("Class"),
+            form.get("class", row.class_field),
+            _("what recovery may do"),
+            _CLASSES,
+        )
     ]
     for name, label, hint in _NUMBERS:
         stands = getattr(row, name.rstrip("?"))
@@ -115,16 +122,16 @@ def policy_value(row: Policy, form: Mapping[str, str]) -> Any:
     try:
         return float(text) if "." in text else int(text)
     except ValueError as error:
-        raise IncompleteError({"value": "Type a number."}) from error
+        raise IncompleteError({"value": _("Type a number.")}) from error
 
 
 def provider_values(form: Mapping[str, str]) -> dict[str, Any]:
     """Read the whole form of a provider; say everything that is wrong with it at once."""
     values: dict[str, Any] = {}
     problems: dict[str, str] = {}
-    for name, *_ in _NUMBERS:
+    for name, *_words in _NUMBERS:
         _read(values, problems, name, form)
-    for name, *_ in _HORIZONS:
+    for name, *_words in _HORIZONS:
         try:
             values[f"{name}_seconds"] = seconds_of_days(form.get(name, ""), name)
         except IncompleteError as error:
@@ -136,9 +143,9 @@ def provider_values(form: Mapping[str, str]) -> dict[str, Any]:
         elif typed in words.split("|"):
             values[name] = typed
         else:
-            problems[name] = "Choose one of the words."
+            problems[name] = _("Choose one of the words.")
     if form.get("class") not in dict(_CLASSES):
-        problems["class"] = "Choose a class."
+        problems["class"] = _("Choose a class.")
     if problems:
         raise IncompleteError(problems)
     return {"class_": form["class"], **values}
@@ -153,12 +160,12 @@ def _read(
     elif text.isascii() and text.isdigit() and len(text) < 12:
         values[column] = int(text)
     else:
-        problems[column] = "Type a whole number."
+        problems[column] = _("Type a whole number.")
 
 
 def _yes(text: str, name: str) -> bool:
     if text not in ("yes", "no"):
-        raise IncompleteError({name: "Choose yes or no."})
+        raise IncompleteError({name: _("Choose yes or no.")})
     return text == "yes"
 
 
@@ -167,7 +174,7 @@ def seconds_of_days(text: str, name: str) -> int:
     try:
         number = float(text.strip())
     except ValueError as error:
-        raise IncompleteError({name: "Type a number of days."}) from error
+        raise IncompleteError({name: _("Type a number of days.")}) from error
     if not 0 <= number <= _LONGEST_YEARS * 365:
-        raise IncompleteError({name: "Type a number of days, at most a hundred years."})
+        raise IncompleteError({name: _("Type a number of days, at most a hundred years.")})
     return round(number * _DAY.total_seconds())

@@ -12,29 +12,35 @@ from ledger.models import BatchRun, Conflict, FailedJob, Job, Provider, Run
 from review.items.around import unreadable
 from review.items.checks import what_to_check
 from review.items.sends import can_be_asked, known_by
+from review.language import _, later
 from review.text import shown
 
-_LOOK = "Look at the facts"
+_LOOK = later("Look at the facts")
 
 _CONFLICTS = {
-    "stale_version": "Compare, then choose",
-    "rule_failed": "Keep current, or choose other values",
-    "not_owner_of_field": "Keep current, or have the field's owner write it",
-    "bad_transition": "Keep current, or choose an allowed status",
-    "lost_record": "Resend if it should exist again, or abandon",
-    "unknown_send": "Look again, then decide",
-    "missing_key": "Enter with its event id",
-    "lost_claim": "Make the job again or abandon",
-    "payload_mismatch": "Keep stored or accept new",
-    "result_mismatch": "Keep stored or accept new",
+    "stale_version": later("Compare, then choose"),
+    "rule_failed": later("Keep current, or choose other values"),
+    "not_owner_of_field": later("Keep current, or have the field's owner write it"),
+    "bad_transition": later("Keep current, or choose an allowed status"),
+    "lost_record": later("Resend if it should exist again, or abandon"),
+    "unknown_send": later("Look again, then decide"),
+    "missing_key": later("Enter with its event id"),
+    "lost_claim": later("Make the job again or abandon"),
+    "payload_mismatch": later("Keep stored or accept new"),
+    "result_mismatch": later("Keep stored or accept new"),
 }
 # Where what came could not be read, there is nothing in it to write.
 _UNREADABLE = {
-    "stale_version": "Read what came, then keep current or abandon",
-    "rule_failed": "Read what came, then keep current or abandon",
-    "not_owner_of_field": "Read what came, then keep current or abandon",
-    "bad_transition": "Read what came, then keep current or abandon",
-    "payload_mismatch": "Read what came, then keep stored or abandon",
+    "stale_version": later("Read what came, then keep current or abandon"),
+    "rule_failed": later("Read what came, then keep current or abandon"),
+    "not_owner_of_field": later("Read what came, then keep current or abandon"),
+    "bad_transition": later("Read what came, then keep current or abandon"),
+    "payload_mismatch": later("Read what came, then keep stored or abandon"),
+}
+_OTHERS = {
+    "job": later("Start its worker, or abandon"),
+    "outbox": later("Check the receiver, then retry or drop"),
+    "key": later("Decide the item that holds it"),
 }
 
 
@@ -43,41 +49,38 @@ def of_conflict(
 ) -> str:
     """Say what to do about a conflict, given who was sent to and whether its job is there."""
     if conflict.proposed_by:
-        return "A second person approves or rejects what is proposed"
+        return _("A second person approves or rejects what is proposed")
     if conflict.kind in _UNREADABLE and unreadable(conflict) is not None:
-        return _UNREADABLE[conflict.kind]
+        return str(_UNREADABLE[conflict.kind])
     if conflict.kind == "missing_key" and unreadable(conflict) is not None:
-        return "Read what came, enter it in its workflow, then abandon it here"
+        return _("Read what came, enter it in its workflow, then abandon it here")
     if conflict.kind == "missing_key" and conflict.external:
-        return "Enter it in its workflow, then abandon it here"
+        return _("Enter it in its workflow, then abandon it here")
     if conflict.kind == "missing_key" and has_job:
-        return "Abandon it: its job exists"
+        return _("Abandon it: its job exists")
     if conflict.kind == "unknown_send" and not can_be_asked(provider):
-        return (
-            f"Check at {shown(provider_name or 'the provider', 40)} by hand, then say what you know"
-        )
-    return _CONFLICTS.get(conflict.kind, _LOOK)
+        if not provider_name:
+            return _("Check at the provider by hand, then say what you know")
+        by_hand = _("Check at {provider} by hand, then say what you know")
+        return by_hand.format(provider=shown(provider_name, 40))
+    return str(_CONFLICTS.get(conflict.kind, _LOOK))
 
 
 def of_other(source: str, row: Any, *, again: bool = True) -> str:
     """Say what to do about an item of another source; again: a dead letter can be resent."""
     if isinstance(row, FailedJob):
         if not again:
-            return "Redo it by hand, then acknowledge or abandon"
-        return "Read the error, then resend or abandon"
+            return _("Redo it by hand, then acknowledge or abandon")
+        return _("Read the error, then resend or abandon")
     if isinstance(row, BatchRun):
         if row.status == "failed":
-            return "Start the import again, then acknowledge"
-        return "Mark failed, then start the import again"
+            return _("Start the import again, then acknowledge")
+        return _("Mark failed, then start the import again")
     if isinstance(row, Run):
         if row.external_execution_id:
-            return "Look at it in the engine, then decide"
-        return "Find its execution in the engine and attach it"
-    return {
-        "job": "Start its worker, or abandon",
-        "outbox": "Check the receiver, then retry or drop",
-        "key": "Decide the item that holds it",
-    }.get(source, _LOOK)
+            return _("Look at it in the engine, then decide")
+        return _("Find its execution in the engine and attach it")
+    return str(_OTHERS.get(source, _LOOK))
 
 
 def how_to_check(job: Job, provider: Provider | None) -> SafeString | None:
@@ -85,14 +88,17 @@ def how_to_check(job: Job, provider: Provider | None) -> SafeString | None:
     if can_be_asked(provider):
         return None
     if what_to_check(job, provider):  # the provider's own profile knows better
-        return format_html("{}", "Where and for what to look stands below.")
+        return format_html("{}", _("Where and for what to look stands below."))
     name, (label, value) = shown(job.provider, 60), known_by(job, provider)
-    when = f" sent about {job.first_marked_at:%H:%M} UTC" if job.first_marked_at else ""
-    return format_html(
-        "Landed cannot ask {}. Search its own records, or ask who runs it, for this effect{}; "
-        "{}: <code><bdi>{}</bdi></code>.",
-        name,
-        when,
-        label,
-        value,
-    )
+    if job.first_marked_at:
+        words = _(
+            "Landed cannot ask {provider}. Search its own records, or ask who runs it, for this "
+            "effect sent about {time} UTC; {label}: <code><bdi>{value}</bdi></code>."
+        )
+    else:
+        words = _(
+            "Landed cannot ask {provider}. Search its own records, or ask who runs it, for this "
+            "effect; {label}: <code><bdi>{value}</bdi></code>."
+        )
+    time = f"{job.first_marked_at:%H:%M}" if job.first_marked_at else ""
+    return format_html(words, provider=name, time=time, label=label, value=value)

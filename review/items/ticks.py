@@ -5,25 +5,58 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from django.utils.text import capfirst
+
 from ledger.models import Liveness, SweepLock
 from review.items.page import Fact
 from review.items.parts import Chip
+from review.language import _, later
 from review.text import age, shown
 from sweeper.schedules import ENTRIES
 
-# What a tick does, in the words of its button and its list.
+# What a tick is called within a sentence, and what it does.
 _WORDS: Final[Mapping[str, tuple[str, str]]] = {
-    "sweep": ("The sweep", "Takes jobs whose lease is over, asks their providers, and decides."),
-    "reconciler": ("The reconciler", "Asks the engine about running runs, and ends what it may."),
-    "drift": ("The watch for drift", "Asks n8n whether it runs what was deployed."),
-    "promote_conflicts": ("The queue's refresh", "Puts what waits too long into the queue."),
-    "seal_audit": ("The audit's seal", "Seals the audit rows written since the last seal."),
-    "dlq_retry": ("The retry of dead letters", "Tries dead letters again that are due."),
-    "relay_outbox": ("The outbox", "Delivers the messages that are due."),
-    "archive_keys": ("The archive of keys", "Moves keys past their life into the archive."),
-    "purge_jobs": ("The purge of jobs", "Drops finished jobs whose key went long ago."),
-    "purge_archive": ("The purge of the archive", "Forgets archived keys where that is signed."),
-    "bulk": ("The bulk run", "Carries out the sets of items that people decide together."),
+    "sweep": (
+        later("the sweep"),
+        later("Takes jobs whose lease is over, asks their providers, and decides."),
+    ),
+    "reconciler": (
+        later("the reconciler"),
+        later("Asks the engine about running runs, and ends what it may."),
+    ),
+    "drift": (
+        later("the watch for drift"),
+        later("Asks n8n whether it runs what was deployed."),
+    ),
+    "promote_conflicts": (
+        later("the queue's refresh"),
+        later("Puts what waits too long into the queue."),
+    ),
+    "seal_audit": (
+        later("the audit's seal"),
+        later("Seals the audit rows written since the last seal."),
+    ),
+    "dlq_retry": (
+        later("the retry of dead letters"),
+        later("Tries dead letters again that are due."),
+    ),
+    "relay_outbox": (later("the outbox"), later("Delivers the messages that are due.")),
+    "archive_keys": (
+        later("the archive of keys"),
+        later("Moves keys past their life into the archive."),
+    ),
+    "purge_jobs": (
+        later("the purge of jobs"),
+        later("Drops finished jobs whose key went long ago."),
+    ),
+    "purge_archive": (
+        later("the purge of the archive"),
+        later("Forgets archived keys where that is signed."),
+    ),
+    "bulk": (
+        later("the bulk run"),
+        later("Carries out the sets of items that people decide together."),
+    ),
 }
 # Figures of a report that are about how it ran, not what it did.
 _ASIDE: Final = frozenset({"seconds", "out_of_time", "deaths"})
@@ -39,15 +72,22 @@ class Tick:
 
     @property
     def title(self) -> str:
-        """Call it by what people know it by."""
+        """Call it by what people know it by; a name nobody has words for stays as it is."""
+        named = self.pk in _WORDS or self.pk.startswith("check:")
+        return capfirst(self.name) if named else self.name
+
+    @property
+    def name(self) -> str:
+        """Call it by the same within a sentence."""
         what = shown(self.pk.removeprefix("check:"), 80)
-        other = f"The check of the {what}" if self.pk.startswith("check:") else what
-        return _WORDS.get(self.pk, (other, ""))[0]
+        if self.pk.startswith("check:"):
+            return _("the check of the {what}").format(what=what)
+        return str(_WORDS.get(self.pk, (what, ""))[0])
 
     @property
     def does(self) -> str:
         """Say what it does."""
-        return _WORDS.get(self.pk, ("", ""))[1]
+        return str(_WORDS.get(self.pk, ("", ""))[1])
 
     def runs(self, now: datetime) -> bool:
         """Say whether somebody runs it at the moment."""
@@ -65,33 +105,41 @@ class Tick:
     def chip(self, now: datetime) -> Chip:
         """Name its state."""
         if self.runs(now):
-            return Chip("running now", "warn", "▶")
+            return Chip(_("running now"), "warn", "▶")
         if self.beat is None:
-            return Chip("never ran", "bad", "!")
-        return Chip("late", "bad", "!") if self.late(now) else Chip("on time", "ok", "✓")
+            return Chip(_("never ran"), "bad", "!")
+        if self.late(now):
+            return Chip(_("late"), "bad", "!")
+        return Chip(_("on time"), "ok", "✓")
 
     def story(self, now: datetime) -> str:
         """Say what it does and how it stands."""
         if self.beat is None:
-            return f"{self.does} It has never ended well here: start the worker."
+            never = _("It has never ended well here: start the worker.")
+            return f"{self.does} {never}"
         since = age((now - self.beat.last_success_at).total_seconds())
-        late = " That is too long: see whether the worker runs." if self.late(now) else ""
-        return f"{self.does} It last ended well {since} ago.{late}"
+        if self.late(now):
+            ended = _(
+                "It last ended well {age} ago. That is too long: see whether the worker runs."
+            )
+        else:
+            ended = _("It last ended well {age} ago.")
+        return f"{self.does} {ended.format(age=since)}"
 
     def did(self) -> str:
         """Say what the last pass counted."""
         report = self.beat.report if self.beat else None
         if not isinstance(report, dict):
-            return "no report yet"
+            return _("no report yet")
         counts = [f"{name.replace('_', ' ')} {value}" for name, value in _counts(report)]
-        return ", ".join(counts) or "there was nothing to do"
+        return ", ".join(counts) or _("there was nothing to do")
 
     def why_not(self, now: datetime) -> str:
         """Say why it cannot be run here."""
         if self.pk not in RUNNABLE:
-            return "It is run by its own program only."
+            return _("It is run by its own program only.")
         if self.runs(now) and self.lock:
-            return f"{shown(self.lock.holder, 80)} runs it now."
+            return _("{holder} runs it now.").format(holder=shown(self.lock.holder, 80))
         return ""
 
 
@@ -129,17 +177,17 @@ def facts(tick: Tick) -> list[Fact]:
     found = []
     if lock:
         found = [
-            Fact("Holder", shown(lock.holder, 120), mono=True),
-            Fact("Fence", str(lock.fence), "grows with every holder"),
-            Fact("Taken", at=lock.acquired_at),
-            Fact("Lease ends", at=lock.lease_expires_at),
-            Fact("Ended", at=lock.last_finished_at),
+            Fact(_("Holder"), shown(lock.holder, 120), mono=True),
+            Fact(_("Fence"), str(lock.fence), _("grows with every holder")),
+            Fact(_("Taken"), at=lock.acquired_at),
+            Fact(_("Lease ends"), at=lock.lease_expires_at),
+            Fact(_("Ended"), at=lock.last_finished_at),
         ]
     if beat:
         found += [
-            Fact("Ended well", at=beat.last_success_at),
-            Fact("Runs every", age(beat.interval_seconds)),
-            Fact("On", shown(beat.host, 80)),
+            Fact(_("Ended well"), at=beat.last_success_at),
+            Fact(_("Runs every"), age(beat.interval_seconds)),
+            Fact(_("On"), shown(beat.host, 80)),
         ]
         report = beat.report if isinstance(beat.report, dict) else {}
         found += [

@@ -6,7 +6,7 @@ Every stored word passes through shown() and is escaped by format_html.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from ledger.models import ArchivedIdem, BatchRun, FailedJob, Idem, Job, OutboxMessage, Run
@@ -15,155 +15,178 @@ from review.items.key_facts import key_facts
 from review.items.page import Fact
 from review.items.sends import was_marked
 from review.items.stories import bold, bold_actor
-from review.text import actor, counted, shown
+from review.language import _, grouped, plural
+from review.text import actor, shown
 
 
 def _failed(row: FailedJob) -> tuple[str, SafeString, list[Fact]]:
-    node = format_html(" at the node {}", bold(row.error_node)) if row.error_node else ""
     lost = reading.unreadable_because(row.payload_sha256)
-    message = row.error_message or ("" if lost else "no message")
-    said = format_html(" with: {}", bold(shown(message, 300))) if message else ""
-    unread = (
-        format_html(
-            " Its report could not be read as a whole ({}), so nothing is sent from it; it is kept "
-            "below, byte for byte.",
-            lost,
-        )
-        if lost
-        else ""
-    )
-    story = format_html(
-        "{} failed{}{}.{} It was {} and is not retried by itself any more.",
-        bold_actor(row.workflow_name),
-        node,
-        said,
-        unread,
-        f"retried {counted(row.retry_count, 'time')}" if row.retry_count else "never retried",
-    )
-    named = message or "a failure whose report could not be read"
+    message = row.error_message or ("" if lost else _("no message"))
+    named = message or _("a failure whose report could not be read")
     return (
         f"{actor(row.workflow_name, 80)}: {shown(named, 120)}",
-        story,
+        _failed_story(row, message, lost),
         [
-            Fact("Report", "could not be read" if lost else "", lost),
-            Fact("State", row.state),
-            Fact("Item", shown(row.item_key, 120), mono=True),
-            Fact("Effect", shown(row.effect, 80)),
-            Fact("Node", shown(row.error_node, 80)),
-            Fact("Failed", at=row.failed_at),
-            Fact("Retries", str(row.retry_count)),
-            Fact("Next retry", at=row.next_retry_at),
+            Fact(_("Report"), _("could not be read") if lost else "", lost),
+            Fact(_("State"), row.state),
+            Fact(_("Item"), shown(row.item_key, 120), mono=True),
+            Fact(_("Effect"), shown(row.effect, 80)),
+            Fact(_("Node"), shown(row.error_node, 80)),
+            Fact(_("Failed"), at=row.failed_at),
+            Fact(_("Retries"), str(row.retry_count)),
+            Fact(_("Next retry"), at=row.next_retry_at),
         ],
     )
 
 
-def _job(row: Job) -> tuple[str, SafeString, list[Fact]]:
-    story = format_html(
-        "This job of {} is due and no worker takes it. {} Start its worker, or see whether the "
-        "workflow that should take it is active.",
-        bold_actor(row.workflow),
-        "It may have been sent before." if was_marked(row) else "Nothing was sent.",
+def _failed_story(row: FailedJob, message: str, lost: str) -> SafeString:
+    unread = _(
+        "Its report could not be read as a whole ({why}), so nothing is sent from it; it is kept "
+        "below, byte for byte."
     )
+    told = [_failure(row, message), format_html(unread, why=lost) if lost else ""]
+    if row.retry_count:
+        told.append(
+            plural(
+                "It was retried {number} time and is not retried by itself any more.",
+                "It was retried {number} times and is not retried by itself any more.",
+                row.retry_count,
+            )
+        )
+    else:
+        told.append(_("It was never retried and is not retried by itself any more."))
+    return format_html_join(" ", "{}", ((sentence,) for sentence in told if sentence))
+
+
+def _failure(row: FailedJob, message: str) -> SafeString:
+    if row.error_node and message:
+        words = _("{workflow} failed at the node {node} with: {error}.")
+    elif row.error_node:
+        words = _("{workflow} failed at the node {node}.")
+    elif message:
+        words = _("{workflow} failed with: {error}.")
+    else:
+        words = _("{workflow} failed.")
+    return format_html(
+        words,
+        workflow=bold_actor(row.workflow_name),
+        node=bold(row.error_node),
+        error=bold(shown(message, 300)),
+    )
+
+
+def _job(row: Job) -> tuple[str, SafeString, list[Fact]]:
+    if was_marked(row):
+        words = _(
+            "This job of {workflow} is due and no worker takes it. It may have been sent before. "
+            "Start its worker, or see whether the workflow that should take it is active."
+        )
+    else:
+        words = _(
+            "This job of {workflow} is due and no worker takes it. Nothing was sent. Start its "
+            "worker, or see whether the workflow that should take it is active."
+        )
     name = row.idem_key if row.effect == "(unknown)" else row.effect
     return (
-        f"{shown(name, 80)}: nobody takes this job",
-        story,
+        _("{job}: nobody takes this job").format(job=shown(name, 80)),
+        format_html(words, workflow=bold_actor(row.workflow)),
         [],
     )
 
 
 def _batch(row: BatchRun) -> tuple[str, SafeString, list[Fact]]:
-    what = "failed" if row.status == "failed" else "stopped without a word"
-    story = format_html(
-        "The import of {} {} after {}. Starting it again resumes at its cursor; nothing is done "
-        "twice.",
-        bold_actor(row.workflow_name),
-        what,
-        counted(row.items_processed, "item"),
-    )
+    if row.status == "failed":
+        title = _("Import of {workflow} failed")
+        words = _(
+            "The import of {workflow} failed after {items}. Starting it again resumes at its "
+            "cursor; nothing is done twice."
+        )
+    else:
+        title = _("Import of {workflow} stopped without a word")
+        words = _(
+            "The import of {workflow} stopped without a word after {items}. Starting it again "
+            "resumes at its cursor; nothing is done twice."
+        )
+    items = plural("{number} item", "{number} items", row.items_processed)
     return (
-        f"Import of {actor(row.workflow_name, 80)} {what}",
-        story,
+        title.format(workflow=actor(row.workflow_name, 80)),
+        format_html(words, workflow=bold_actor(row.workflow_name), items=items),
         [
-            Fact("Status", row.status),
-            Fact("Cursor", shown(row.last_cursor, 120), mono=True),
-            Fact("Items", f"{row.items_processed:,}"),
-            Fact("Started", at=row.started_at),
-            Fact("Last sign of life", at=row.heartbeat_at),
-            Fact("Error", shown(row.last_error)),
+            Fact(_("Status"), row.status),
+            Fact(_("Cursor"), shown(row.last_cursor, 120), mono=True),
+            Fact(_("Items"), grouped(row.items_processed)),
+            Fact(_("Started"), at=row.started_at),
+            Fact(_("Last sign of life"), at=row.heartbeat_at),
+            Fact(_("Error"), shown(row.last_error)),
         ],
     )
 
 
 def _outbox(row: OutboxMessage) -> tuple[str, SafeString, list[Fact]]:
-    story = format_html(
-        "The message {} about {} could not be delivered; its retries are used up. What it tells of "
-        "is safe in the ledger; only the receiver does not know.",
-        bold(row.topic),
-        bold(row.subject),
+    words = _(
+        "The message {topic} about {subject} could not be delivered; its retries are used up. What "
+        "it tells of is safe in the ledger; only the receiver does not know."
     )
     return (
-        f"{shown(row.topic, 80)}: message given up",
-        story,
+        _("{topic}: message given up").format(topic=shown(row.topic, 80)),
+        format_html(words, topic=bold(row.topic), subject=bold(row.subject)),
         [
-            Fact("Subject", shown(row.subject, 120), mono=True),
-            Fact("Attempts", str(row.attempts)),
-            Fact("Written", at=row.created_at),
-            Fact("Given up", at=row.given_up_at),
-            Fact("Last error", shown(row.last_error)),
+            Fact(_("Subject"), shown(row.subject, 120), mono=True),
+            Fact(_("Attempts"), str(row.attempts)),
+            Fact(_("Written"), at=row.created_at),
+            Fact(_("Given up"), at=row.given_up_at),
+            Fact(_("Last error"), shown(row.last_error)),
         ],
     )
 
 
 def _run(row: Run) -> tuple[str, SafeString, list[Fact]]:
-    asked = (
-        format_html("The engine was last heard to say {}.", bold(row.engine_status))
-        if row.engine_status
-        else "The engine could not be asked about it."
-    )
-    story = format_html(
-        "This run of {} is past what can be decided by itself. {} It is left running here, because "
-        "nothing proves that it ended. {}",
-        bold_actor(row.workflow),
-        asked,
-        shown(row.operator_note or "", 300),
-    )
+    if row.engine_status:
+        words = _(
+            "This run of {workflow} is past what can be decided by itself. The engine was last "
+            "heard to say {status}. It is left running here, because nothing proves that it ended."
+        )
+    else:
+        words = _(
+            "This run of {workflow} is past what can be decided by itself. The engine could not be "
+            "asked about it. It is left running here, because nothing proves that it ended."
+        )
+    story = format_html(words, workflow=bold_actor(row.workflow), status=bold(row.engine_status))
     return (
-        f"{actor(row.workflow, 80)}: a run nobody can account for",
-        story,
+        _("{workflow}: a run nobody can account for").format(workflow=actor(row.workflow, 80)),
+        format_html("{} {}", story, shown(row.operator_note or "", 300)),
         [
-            Fact("Status", row.status),
-            Fact("Execution", shown(row.external_execution_id or "none known", 80), mono=True),
-            Fact("Engine", shown(row.instance, 80), shown(row.engine_status, 40)),
-            Fact("Started", at=row.started_at),
-            Fact("Deadline", at=row.deadline_at),
-            Fact("Last checked", at=row.last_checked_at),
-            Fact("Stop asked", at=row.stop_requested_at),
-            Fact("Error", shown(row.error)),
+            Fact(_("Status"), row.status),
+            Fact(
+                _("Execution"), shown(row.external_execution_id or _("none known"), 80), mono=True
+            ),
+            Fact(_("Engine"), shown(row.instance, 80), shown(row.engine_status, 40)),
+            Fact(_("Started"), at=row.started_at),
+            Fact(_("Deadline"), at=row.deadline_at),
+            Fact(_("Last checked"), at=row.last_checked_at),
+            Fact(_("Stop asked"), at=row.stop_requested_at),
+            Fact(_("Error"), shown(row.error)),
         ],
     )
 
 
 def _idem(row: Idem) -> tuple[str, SafeString, list[Fact]]:
     if row.status == "pending":
-        story = format_html(
-            "The key {} was taken by {} and nothing was done under it since. No job belongs to it. "
-            "It ends when {} writes under it, or when the last item about it is abandoned.",
-            bold(row.idem_key),
-            bold_actor(row.workflow),
-            bold_actor(row.workflow),
+        words = _(
+            "The key {key} was taken by {workflow} and nothing was done under it since. No job "
+            "belongs to it. It ends when {workflow} writes under it, or when the last item about "
+            "it is abandoned."
         )
-        title = "a key is pending and nobody works on it"
+        title = _("{key}: a key is pending and nobody works on it")
     else:
-        story = format_html(
-            "The key {} should have been archived, but an open item holds it. It ends when "
-            "that item is decided.",
-            bold(row.idem_key),
+        words = _(
+            "The key {key} should have been archived, but an open item holds it. It ends when "
+            "that item is decided."
         )
-        title = "a key is overdue but held"
+        title = _("{key}: a key is overdue but held")
     return (
-        f"{shown(row.idem_key, 80)}: {title}",
-        story,
+        title.format(key=shown(row.idem_key, 80)),
+        format_html(words, key=bold(row.idem_key), workflow=bold_actor(row.workflow)),
         key_facts(row),
     )
 
