@@ -171,7 +171,7 @@ def compare(base: Any, attempted: Any, current: Any) -> Comparison:
     present = [side for side in sides if side is not MISSING and side is not None]
     budget = Budget()
     if not present or not all(isinstance(side, dict) for side in present):
-        row = _row("value", sides, attempted is not MISSING, budget)
+        row = _row(_("value"), sides, attempted is not MISSING, budget)
         differs = row.change is not Change.SAME
         return Comparison((row,) if differs else (), () if differs else (row,), whole=True)
     objects = [side if isinstance(side, dict) else {} for side in sides]

@@ -44,7 +44,7 @@ class Send:
     marked_at: datetime | None
     settle_until: datetime | None
     dominated: bool
-    holder: str = "the worker"
+    holder: str = later("the worker")
     state: str = "review"
     # The provider still refuses a repeat of this key.
     refuses: bool = False
