@@ -11,12 +11,13 @@ from review.decisions import Kind
 from review.items.around import ALIKE_CAP
 from review.items.page import Fact
 from review.items.parts import Chip
-from review.items.sends import known_by, settle_left
+from review.items.sends import is_searched, settle_left
+from review.language import _, later, plural
 from review.reasons import in_words
-from review.text import actor, counted, listed, shown
+from review.text import actor, listed, shown
 from review.verdict import CLASS_NAMES
 
-_EXECUTION_HINT = "a green tick there proves nothing about the effect"
+_EXECUTION_HINT = later("a green tick there proves nothing about the effect")
 
 
 def chips_of(conflict: Conflict, kind: Kind, provider: Provider | None, alike: int) -> list[Chip]:
@@ -25,15 +26,22 @@ def chips_of(conflict: Conflict, kind: Kind, provider: Provider | None, alike: i
     if provider:
         chips.append(Chip(CLASS_NAMES.get(provider.class_field, provider.class_field)))
     if conflict.sensitive:
-        chips.append(Chip("sensitive field", "plain", "◆"))
+        chips.append(Chip(_("sensitive field"), "plain", "◆"))
     if conflict.external:
-        chips.append(Chip("posted from outside"))
+        chips.append(Chip(_("posted from outside")))
     if alike > 1:
         chips.append(
-            Chip(f"{counted(alike, 'loss', 'losses', capped=alike == ALIKE_CAP)} on this record")
+            Chip(
+                plural(
+                    "{number} loss on this record",
+                    "{number} losses on this record",
+                    alike,
+                    capped=alike == ALIKE_CAP,
+                )
+            )
         )
     if conflict.proposed_by and conflict.state == "open":
-        chips.append(Chip("waits for a second person", "unknown", "◐"))
+        chips.append(Chip(_("waits for a second person"), "unknown", "◐"))
     return chips
 
 
@@ -46,12 +54,12 @@ def facts_of(
 ) -> list[Fact]:
     """Return the facts panel; what is not known is left out, not shown as blank."""
     facts = [
-        Fact("Workflow", actor(conflict.workflow, 80), _version(conflict.workflow_version)),
+        Fact(_("Workflow"), actor(conflict.workflow, 80), _version(conflict.workflow_version)),
         _execution(conflict, job, workflow),
-        Fact("Effect", shown(conflict.effect, 80), _version(conflict.effect_version)),
-        Fact("Key", shown(conflict.idem_key, 120), mono=True),
-        Fact("Lost", at=conflict.created_at),
-        Fact("Attempt", str(conflict.attempt) if conflict.attempt > 1 else ""),
+        Fact(_("Effect"), shown(conflict.effect, 80), _version(conflict.effect_version)),
+        Fact(_("Key"), shown(conflict.idem_key, 120), mono=True),
+        Fact(_("Lost"), at=conflict.created_at),
+        Fact(_("Attempt"), str(conflict.attempt) if conflict.attempt > 1 else ""),
     ]
     if job:
         facts += _job_facts(job, provider, now)
@@ -59,23 +67,27 @@ def facts_of(
 
 
 def _job_facts(job: Job, provider: Provider | None, now: datetime) -> list[Fact]:
-    hint = (
-        "registered by itself; its class is a guess"
-        if provider and provider.auto_registered
-        else ""
-    )
-    searched = known_by(job, provider)[0] == "handle"
+    hint = "" if provider else _("not registered")
+    if provider and provider.auto_registered:
+        hint = _("registered by itself; its class is a guess")
+    searched = is_searched(provider)
     settle = settle_left(job, now) if searched else ""
     return [
-        Fact("Provider", shown(job.provider, 80), hint or ("" if provider else "not registered")),
-        Fact("Provider key", _other_than(job.provider_key, job.idem_key), mono=True),
-        Fact("Handle", shown(job.handle, 120) if searched else "", mono=True),
-        Fact("Reference", shown(job.provider_ref, 120), mono=True),
-        Fact("Marked", at=job.first_marked_at),
-        Fact("Attempts", str(job.attempts)),
-        Fact("Resends", str(job.resends)),
-        Fact("Settle window", settle),
-        Fact("Job", shown(job.id, 80), f"now {job.state}", mono=True, href=_admin("job", job.id)),
+        Fact(_("Provider"), shown(job.provider, 80), hint),
+        Fact(_("Provider key"), _other_than(job.provider_key, job.idem_key), mono=True),
+        Fact(_("Handle"), shown(job.handle, 120) if searched else "", mono=True),
+        Fact(_("Reference"), shown(job.provider_ref, 120), mono=True),
+        Fact(_("Marked"), at=job.first_marked_at),
+        Fact(_("Attempts"), str(job.attempts)),
+        Fact(_("Resends"), str(job.resends)),
+        Fact(_("Settle window"), settle),
+        Fact(
+            _("Job"),
+            shown(job.id, 80),
+            _("now {state}").format(state=job.state),
+            mono=True,
+            href=_admin("job", job.id),
+        ),
     ]
 
 
@@ -84,12 +96,18 @@ def detail_facts(detail: Mapping[str, Any]) -> list[Fact]:
     allowed = detail.get("allowed")
     moves = [move for move in allowed if isinstance(move, str)] if isinstance(allowed, list) else []
     hint, reason = detail.get("hint"), detail.get("reason")
-    later = detail.get("superseded_by")
+    newer = detail.get("superseded_by")
     facts = [
-        Fact("Allowed from there", listed([shown(move, 40) for move in moves], most=8)),
-        Fact("The table says", shown(hint, 300) if isinstance(hint, str) else ""),
-        Fact("In review because", shown(in_words(reason), 200) if isinstance(reason, str) else ""),
-        Fact("Overtaken by job", shown(later, 80) if isinstance(later, str) else "", mono=True),
+        Fact(_("Allowed from there"), listed([shown(move, 40) for move in moves], most=8)),
+        Fact(_("The table says"), shown(hint, 300) if isinstance(hint, str) else ""),
+        Fact(
+            _("In review because"), shown(in_words(reason), 200) if isinstance(reason, str) else ""
+        ),
+        Fact(
+            _("Overtaken by job"),
+            shown(newer, 80) if isinstance(newer, str) else "",
+            mono=True,
+        ),
     ]
     return [fact for fact in facts if fact.value]
 
@@ -104,11 +122,13 @@ def _execution(conflict: Conflict, job: Job | None, workflow: Workflow | None) -
         and workflow.editor_url.startswith(("http://", "https://"))
     ):
         href = f"{workflow.editor_url.rstrip('/')}/executions/{execution}"
-    return Fact("Execution", shown(execution, 60), _EXECUTION_HINT if execution else "", href=href)
+    return Fact(
+        _("Execution"), shown(execution, 60), _EXECUTION_HINT if execution else "", href=href
+    )
 
 
 def _version(number: object) -> str:
-    return f"version {shown(number, 40)}" if number else ""
+    return _("version {version}").format(version=shown(number, 40)) if number else ""
 
 
 def _other_than(value: str, known: str) -> str:
@@ -122,8 +142,8 @@ def _admin(model: str, pk: str) -> str:
 def four_of(conflict: Conflict) -> dict[str, str]:
     """Return the four facts every audit row holds, as the loss recorded them."""
     return {
-        "key": shown(conflict.idem_key or "(none)", 300),
-        "expected hash": shown(conflict.expected_hash, 120),
-        "actual hash": shown(conflict.actual_hash, 120),
-        "rows written": str(conflict.row_count),
+        _("key"): shown(conflict.idem_key or _("(none)"), 300),
+        _("expected hash"): shown(conflict.expected_hash, 120),
+        _("actual hash"): shown(conflict.actual_hash, 120),
+        _("rows written"): str(conflict.row_count),
     }

@@ -6,6 +6,7 @@ from typing import Final
 
 from ledger.models import AuditSeal
 from review.items.page import Fact
+from review.language import _, grouped
 
 # What is recomputed at once: some seconds of the database's time.
 _ROWS: Final = 200_000
@@ -27,15 +28,15 @@ class Seals:
     def why_not(self) -> str:
         """Say why nothing can be verified here."""
         if self.newest is None:
-            return "Nothing is sealed yet; the tick seals every few minutes."
+            return _("Nothing is sealed yet; the tick seals every few minutes.")
         if not self.count:
-            return "The last seal alone covers more than a page can wait for: run verify_audit."
+            return _("The last seal alone covers more than a page can wait for: run verify_audit.")
         return ""
 
     @property
     def story(self) -> str:
         """Say what a seal is for."""
-        return (
+        return _(
             "Each row of the audit has a hash of its own, and every few minutes a seal over all "
             "new ones is written, which holds the seal before it. Whoever changes a row has to "
             "change every seal since."
@@ -61,9 +62,9 @@ def facts(row: Seals) -> list[Fact]:
     if row.newest is None:
         return []
     return [
-        Fact("Last seal", str(row.newest.id)),
-        Fact("Sealed", at=row.newest.sealed_at),
-        Fact("Rows in it", f"{row.newest.rows:,}"),
-        Fact("Its hash", bytes(row.newest.root_hash).hex(), mono=True),
-        Fact("Verified here since", at=row.since),
+        Fact(_("Last seal"), str(row.newest.id)),
+        Fact(_("Sealed"), at=row.newest.sealed_at),
+        Fact(_("Rows in it"), grouped(row.newest.rows)),
+        Fact(_("Its hash"), bytes(row.newest.root_hash).hex(), mono=True),
+        Fact(_("Verified here since"), at=row.since),
     ]

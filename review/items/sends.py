@@ -7,6 +7,7 @@ from typing import Any
 from ledger.models import AuditEvent, Evidence, Job, Provider, Workflow
 from review.items.checks import what_to_check
 from review.items.parts import Chip, EvidenceLine, OneSend, SendPart
+from review.language import _, later
 from review.text import actor, age, shown
 from review.verdict import CLASS_NAMES, Piece, Send, judge, unmarked
 
@@ -16,21 +17,36 @@ _EVIDENCE_LIMIT = 60
 _SENDS_LIMIT = 30
 
 _EVIDENCE_WORDS: Mapping[str, tuple[str, Chip]] = {
-    "lookup_found": ("{source} has it", Chip("found", "ok", "✓")),
-    "lookup_absent": ("{source} has nothing under that {label}", Chip("absent", "plain", "∅")),
-    "lookup_error": ("{source} could not be asked", Chip("look-up failed", "warn", "!")),
-    "receipt": ("the worker brought the provider's answer", Chip("receipt", "ok", "✓")),
+    "lookup_found": (later("{source} has it"), Chip(later("found"), "ok", "✓")),
+    "lookup_absent": (
+        later("{source} has nothing under that {label}"),
+        Chip(later("absent"), "plain", "∅"),
+    ),
+    "lookup_error": (
+        later("{source} could not be asked"),
+        Chip(later("look-up failed"), "warn", "!"),
+    ),
+    "receipt": (
+        later("the worker brought the provider's answer"),
+        Chip(later("receipt"), "ok", "✓"),
+    ),
     "late_receipt": (
-        "the worker brought a receipt after it had lost the job; kept, not applied",
-        Chip("late receipt", "ok", "✓"),
+        later("the worker brought a receipt after it had lost the job; kept, not applied"),
+        Chip(later("late receipt"), "ok", "✓"),
     ),
     "late_result": (
-        "the worker brought a result after it had lost the job; kept, not applied",
-        Chip("late result", "warn", "!"),
+        later("the worker brought a result after it had lost the job; kept, not applied"),
+        Chip(later("late result"), "warn", "!"),
     ),
-    "error_replayed": ("{source} repeats a stored error", Chip("error repeated", "bad", "✕")),
-    "human_statement": ("{source} stated what they know", Chip("statement", "plain", "✎")),
-    "relay_log": ("the relay's log", Chip("relay", "plain", "≡")),
+    "error_replayed": (
+        later("{source} repeats a stored error"),
+        Chip(later("error repeated"), "bad", "✕"),
+    ),
+    "human_statement": (
+        later("{source} stated what they know"),
+        Chip(later("statement"), "plain", "✎"),
+    ),
+    "relay_log": (later("the relay's log"), Chip(later("relay"), "plain", "≡")),
 }
 
 
@@ -116,16 +132,21 @@ def can_be_asked(provider: Provider | None) -> bool:
 
 def known_by(job: Job, provider: Provider | None) -> tuple[str, str]:
     """Return what an effect is known by at its provider: a handle only where it is searched by."""
-    if provider is not None and provider.class_field == "advisory_handle":
-        return "handle", shown(job.handle, 120)
-    return "key", shown(job.provider_key, 120)
+    if is_searched(provider):
+        return _("handle"), shown(job.handle, 120)
+    return _("key"), shown(job.provider_key, 120)
+
+
+def is_searched(provider: Provider | None) -> bool:
+    """Say whether a provider is searched by the handle of an effect."""
+    return provider is not None and provider.class_field == "advisory_handle"
 
 
 def class_name(provider: Provider | None) -> str:
     """Name a provider's class in words."""
     if provider is None:
-        return "unknown provider"
-    return CLASS_NAMES.get(provider.class_field, provider.class_field)
+        return _("unknown provider")
+    return str(CLASS_NAMES.get(provider.class_field, provider.class_field))
 
 
 def may_redrive(job: Job, provider: Provider | None, now: datetime) -> bool:
@@ -153,36 +174,46 @@ def overtaken_by(job: Job) -> Job | None:
     if job.serial_key is None:
         return None
     lane = Job.objects.filter(serial_key=job.serial_key, state="done")
-    later = lane.filter(created_at__gt=job.created_at).order_by("-created_at")
-    return later.only("id", "idem_key", "done_at", "serial_key").first()
+    newer = lane.filter(created_at__gt=job.created_at).order_by("-created_at")
+    return newer.only("id", "idem_key", "done_at", "serial_key").first()
 
 
-def overtaken_words(later: Job | None) -> str:
+def overtaken_words(newer: Job | None) -> str:
     """Say that sending now brings older data after newer, and what was done since."""
-    if later is None:
+    if newer is None:
         return ""
-    at = f" at {later.done_at:%Y-%m-%d %H:%M} UTC" if later.done_at else ""
-    return (
-        f"{shown(later.idem_key, 60)} of the same lane came later and was done{at}: this one holds "
-        "older data. "
-    )
+    if newer.done_at:
+        words = _(
+            "{key} of the same lane came later and was done at {time} UTC: this one holds older "
+            "data."
+        )
+    else:
+        words = _("{key} of the same lane came later and was done: this one holds older data.")
+    time = f"{newer.done_at:%Y-%m-%d %H:%M}" if newer.done_at else ""
+    return f"{words.format(key=shown(newer.idem_key, 60), time=time)} "
 
 
 def resend_words(job: Job, provider: Provider | None, now: datetime, undo_seconds: int) -> str:
     """Say what a resend does at the provider, and how many effects may be there afterwards."""
-    name = shown(job.provider, 60)
-    undo = f"Undo for {undo_seconds} s."
     older = overtaken_words(overtaken_by(job))
     if may_redrive(job, provider, now):
-        return (
-            f"{older}Same key, same content; {name} refuses a repeat. "
-            f"Expected there afterwards: 1. {undo}"
-        )
-    count = {0: "1", 1: "1 or 2"}.get(job.send_no, f"1 to {job.send_no + 1}")
+        words = _("Same key, same content; {provider} refuses a repeat.")
+        count = "1"
+    else:
+        words = _("Same key, same content; {provider} may take it twice.")
+        count = _expected(job.send_no)
+    then = _("Expected there afterwards: {count}. Undo for {seconds} s.")
     return (
-        f"{older}Same key, same content; {name} may take it twice. "
-        f"Expected there afterwards: {count}. {undo}"
+        f"{older}{words.format(provider=shown(job.provider, 60))} "
+        f"{then.format(count=count, seconds=undo_seconds)}"
     )
+
+
+def _expected(sends: int) -> str:
+    """Say how many effects may be there after one more send."""
+    if sends == 0:
+        return "1"
+    return _("1 or 2") if sends == 1 else _("1 to {most}").format(most=sends + 1)
 
 
 def facts_of(job: Job | None, provider: Provider | None, now: datetime) -> dict[str, Any]:
@@ -201,6 +232,6 @@ def facts_of(job: Job | None, provider: Provider | None, now: datetime) -> dict[
 def settle_left(job: Job, now: datetime) -> str:
     """Say how much of the settle window is left."""
     if job.settle_until is None:
-        return "not started"
+        return _("not started")
     left = (job.settle_until - now).total_seconds()
-    return "over" if left <= 0 else f"{age(left)} left"
+    return _("over") if left <= 0 else _("{age} left").format(age=age(left))

@@ -17,6 +17,7 @@ from review.items.parts import Chip
 from review.items.seals import Seals
 from review.items.stories import bold
 from review.items.ticks import Tick
+from review.language import _, grouped
 from review.people import people_for
 from review.setup import SETUP
 from review.text import listed, shown
@@ -92,7 +93,7 @@ def page(
 
 
 def _field(item_id: str) -> Field | None:
-    target, _, name = item_id.partition("/")
+    target, _slash, name = item_id.partition("/")
     owners = FieldOwnership.objects.filter(target=target, field=name).order_by("workflow")
     found = tuple(owners[:_OWNERS])
     return Field(target, name, found) if found else None
@@ -110,9 +111,11 @@ _FIND: Mapping[str, Callable[[str], Any]] = {
 
 
 def _policy(row: Policy) -> Told:
-    story = format_html("{}.", shown(row.note or "a constant of this installation", 300))
+    story = format_html("{}.", shown(row.note or _("a constant of this installation"), 300))
     return Told(
-        title=f"{shown(row.name, 80)} is {asks.policy_words(row)}",
+        title=_("{policy} is {value}").format(
+            policy=shown(row.name, 80), value=asks.policy_words(row)
+        ),
         story=story,
         chip=setup_facts.source_chip(row.source),
         facts=setup_facts.of_policy(row),
@@ -134,17 +137,20 @@ def _provider(row: Provider) -> Told:
 
 def _retention(row: Provider) -> Told:
     signed = row.archive_expiry is not None
-    story = format_html(
-        "Keys of {} go to the archive when nobody can retry them any more, and are found there. {}",
-        bold(row.name),
-        f"They are forgotten once they are {setup_facts.days(row.archive_expiry)} old."
-        if row.archive_expiry
-        else "They are never forgotten: nobody has signed an expiry.",
-    )
+    if row.archive_expiry:
+        words = _(
+            "Keys of {provider} go to the archive when nobody can retry them any more, and are "
+            "found there. They are forgotten once they are {age} old."
+        )
+    else:
+        words = _(
+            "Keys of {provider} go to the archive when nobody can retry them any more, and are "
+            "found there. They are never forgotten: nobody has signed an expiry."
+        )
     return Told(
-        title=f"{shown(row.name, 80)}: how long its keys are kept",
-        story=story,
-        chip=Chip("expiry signed", "ok", "✓") if signed else Chip("kept for ever"),
+        title=_("{provider}: how long its keys are kept").format(provider=shown(row.name, 80)),
+        story=format_html(words, provider=bold(row.name), age=setup_facts.days(row.archive_expiry)),
+        chip=Chip(_("expiry signed"), "ok", "✓") if signed else Chip(_("kept for ever")),
         facts=setup_facts.of_retention(row),
         key=f"providers:{row.name}",
         places=Places({"provider": shown(row.name, 60)}),
@@ -153,25 +159,31 @@ def _retention(row: Provider) -> Told:
 
 def _told_field(row: Field) -> Told:
     owners = [shown(each.workflow, 60) for each in row.owners]
-    verb = "may write it" if len(owners) == 1 or not row.owners[0].exclusive else "owns it"
     name = f"{shown(row.target, 60)}.{shown(row.name, 60)}"
     forbidden = (
-        {"mark_sensitive": "It is sensitive."}
+        {"mark_sensitive": _("It is sensitive.")}
         if row.sensitive
-        else {"unmark_sensitive": "It is ordinary."}
+        else {"unmark_sensitive": _("It is ordinary.")}
     )
     return Told(
         title=name,
-        story=format_html(
-            "{} {}. Who may write a field comes from the deploy of each workflow, and is not "
-            "changed here.",
-            listed(owners, most=6),
-            verb,
-        ),
-        chip=Chip("sensitive", "warn", "!") if row.sensitive else Chip("ordinary"),
-        facts=[Fact("Target", shown(row.target, 80)), Fact("Field", shown(row.name, 80))],
+        story=format_html(_owned_words(row), owners=listed(owners, most=6)),
+        chip=Chip(_("sensitive"), "warn", "!") if row.sensitive else Chip(_("ordinary")),
+        facts=[Fact(_("Target"), shown(row.target, 80)), Fact(_("Field"), shown(row.name, 80))],
         key=f"field:{row.target}.{row.name}",
         places=Places({"field": name}, forbidden),
+    )
+
+
+def _owned_words(row: Field) -> str:
+    if len(row.owners) > 1 and row.owners[0].exclusive:
+        return _(
+            "{owners} owns it. Who may write a field comes from the deploy of each workflow, and "
+            "is not changed here."
+        )
+    return _(
+        "{owners} may write it. Who may write a field comes from the deploy of each workflow, and "
+        "is not changed here."
     )
 
 
@@ -184,7 +196,7 @@ def _tick(row: Tick) -> Told:
         facts=ticks.facts(row),
         key=f"tick:{row.pk}",
         places=Places(
-            {"tick": row.title.lower()},
+            {"tick": row.name},
             {"run_tick": why} if (why := row.why_not(now)) else {},
         ),
     )
@@ -204,19 +216,21 @@ def _workflow(row: Workflow) -> Told:
 
 def _standing(row: Workflow, *, changed: bool) -> Chip:
     if not row.enabled:
-        return Chip("switched off", "bad", "✕")
-    return Chip("changed in n8n", "warn", "!") if changed else Chip("enabled", "ok", "✓")
+        return Chip(_("switched off"), "bad", "✕")
+    if changed:
+        return Chip(_("changed in n8n"), "warn", "!")
+    return Chip(_("enabled"), "ok", "✓")
 
 
 def _seals(row: Seals) -> Told:
     return Told(
-        title="The seals of the audit",
+        title=_("The seals of the audit"),
         story=format_html("{}", row.story),
-        chip=Chip("sealed", "ok", "✓") if row.newest else Chip("nothing sealed", "warn", "!"),
+        chip=Chip(_("sealed"), "ok", "✓") if row.newest else Chip(_("nothing sealed"), "warn", "!"),
         facts=seals.facts(row),
         key="audit_seals",
         places=Places(
-            {"rows": f"{row.rows:,}", "seals": f"{row.count:,}"},
+            {"rows": grouped(row.rows), "seals": grouped(row.count)},
             {"verify_audit": row.why_not} if row.why_not else {},
         ),
     )

@@ -4,50 +4,52 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from review.items.parts import Chip
+from review.language import later
 
-_DONE, _GIVEN_UP = Chip("done", "ok", "✓"), Chip("given up", "plain", "∅")
-_PERSON = Chip("waits for a person", "unknown", "?")
+_DONE, _GIVEN_UP = Chip(later("done"), "ok", "✓"), Chip(later("given up"), "plain", "∅")
+_PERSON = Chip(later("waits for a person"), "unknown", "?")
+_DELIVERED, _ON_ITS_WAY = Chip(later("delivered"), "ok", "✓"), Chip(later("on its way"), "plain")
 
 STATES: Final[Mapping[str, Mapping[str, Chip]]] = {
     "job": {
-        "queued": Chip("queued", "plain", "◌"),
-        "claimed": Chip("held by a worker", "warn", "▶"),
-        "sweeping": Chip("held by the sweeper", "warn", "▶"),
+        "queued": Chip(later("queued"), "plain", "◌"),
+        "claimed": Chip(later("held by a worker"), "warn", "▶"),
+        "sweeping": Chip(later("held by the sweeper"), "warn", "▶"),
         "review": _PERSON,
-        "dead": Chip("dead letter", "bad", "✕"),
+        "dead": Chip(later("dead letter"), "bad", "✕"),
         "done": _DONE,
         "abandoned": _GIVEN_UP,
     },
     "failed_job": {
-        "open": Chip("open", "bad", "✕"),
-        "exhausted": Chip("retries used up", "bad", "✕"),
-        "retrying": Chip("being retried", "warn", "▶"),
-        "resolved": Chip("resolved", "ok", "✓"),
+        "open": Chip(later("open"), "bad", "✕"),
+        "exhausted": Chip(later("retries used up"), "bad", "✕"),
+        "retrying": Chip(later("being retried"), "warn", "▶"),
+        "resolved": Chip(later("resolved"), "ok", "✓"),
         "abandoned": _GIVEN_UP,
     },
     "run": {
-        "running": Chip("running", "plain", "▶"),
-        "completed": Chip("completed", "ok", "✓"),
-        "failed": Chip("failed", "bad", "✕"),
-        "failed_transient": Chip("ended without a word", "warn", "!"),
-        "cancelled": Chip("cancelled", "plain", "∅"),
+        "running": Chip(later("running"), "plain", "▶"),
+        "completed": Chip(later("completed"), "ok", "✓"),
+        "failed": Chip(later("failed"), "bad", "✕"),
+        "failed_transient": Chip(later("ended without a word"), "warn", "!"),
+        "cancelled": Chip(later("cancelled"), "plain", "∅"),
     },
     "batch": {
-        "running": Chip("running", "plain", "▶"),
-        "complete": Chip("complete", "ok", "✓"),
-        "failed": Chip("failed", "bad", "✕"),
+        "running": Chip(later("running"), "plain", "▶"),
+        "complete": Chip(later("complete"), "ok", "✓"),
+        "failed": Chip(later("failed"), "bad", "✕"),
     },
-    "key": {"pending": Chip("pending", "plain", "◌"), "review": _PERSON, "done": _DONE},
+    "key": {"pending": Chip(later("pending"), "plain", "◌"), "review": _PERSON, "done": _DONE},
 }
 # What a row is called while it does not wait for anybody.
 NOUNS: Final[Mapping[str, str]] = {
-    "job": "job",
-    "failed_job": "dead letter",
-    "run": "run",
-    "batch": "batch",
-    "outbox": "message",
-    "key": "key",
-    "archived": "archived key",
+    "job": later("job"),
+    "failed_job": later("dead letter"),
+    "run": later("run"),
+    "batch": later("batch"),
+    "outbox": later("message"),
+    "key": later("key"),
+    "archived": later("archived key"),
 }
 
 
@@ -56,7 +58,7 @@ def state_of(source: str, row: Any) -> Chip:
     if source == "outbox":
         if row.dropped_at:
             return _GIVEN_UP
-        return Chip("delivered", "ok", "✓") if row.published_at else Chip("on its way", "plain")
+        return _DELIVERED if row.published_at else _ON_ITS_WAY
     table = STATES["key" if source == "archived" else source]
     state: str = row.state if source in ("job", "failed_job") else row.status
     return table.get(state, Chip(state))
