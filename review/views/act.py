@@ -15,6 +15,7 @@ from review.actions.gate import require, require_verb
 from review.decisions import VERB_RIGHTS
 from review.errors import IncompleteError
 from review.items.page import Banner
+from review.language import _, later
 from review.queue import item_url
 from review.rights import VIEW_PAYLOAD
 from review.setup import SETUP
@@ -27,25 +28,27 @@ _LOG = logging.getLogger(__name__)
 
 _NOT_RECORDED = Banner(
     "bad",
-    "The database did not answer",
-    "Nothing is known to be recorded.",
-    "Try again: if it was recorded after all, you will be told that it is decided.",
+    later("The database did not answer"),
+    later("Nothing is known to be recorded."),
+    later("Try again: if it was recorded after all, you will be told that it is decided."),
 )
 
 _NOT_TAKEN = Banner(
     "bad",
-    "Nothing was changed",
-    "What was typed holds a character, a number or a size that the database cannot store.",
-    "Type it anew without special characters, or shorter, and try again.",
+    later("Nothing was changed"),
+    later("What was typed holds a character, a number or a size that the database cannot store."),
+    later("Type it anew without special characters, or shorter, and try again."),
 )
 # The database may have finished before something broke: what is known is only what it holds now.
 _BROKEN = Banner(
     "bad",
-    "This went wrong, and it is not known how far it came",
-    "The ledger's answer was an error. What you asked for may or may not be recorded.",
-    "This page shows the item as it is now. Where it still waits, decide again: what was recorded "
-    "after all is not carried out twice, and you are told so. If the error comes back, tell an "
-    "administrator: the server's log says why.",
+    later("This went wrong, and it is not known how far it came"),
+    later("The ledger's answer was an error. What you asked for may or may not be recorded."),
+    later(
+        "This page shows the item as it is now. Where it still waits, decide again: what was "
+        "recorded after all is not carried out twice, and you are told so. If the error comes "
+        "back, tell an administrator: the server's log says why."
+    ),
 )
 
 # The item's page again, as it is by now: what was typed, what happened, what is missing.
@@ -58,7 +61,7 @@ def act(request: HttpRequest, conflict_id: int, verb: str) -> HttpResponse:
     """Run a verb on a conflict."""
     _may(request, verb)
     if verb not in ACTIONS:
-        raise Http404("There is no such verb.")
+        raise Http404(_("There is no such verb."))
     if request.method == "GET":  # a log-in in between, or a reload without the form
         return HttpResponseRedirect(item_url("conflict", conflict_id) + selection(request))
     conflict = get_conflict(conflict_id)
@@ -90,7 +93,7 @@ def act_other(request: HttpRequest, source: str, item_id: str, verb: str) -> Htt
         return HttpResponseRedirect(item_url(source, row.pk) + selection(request))
     form, actor = request.POST.dict(), request.user.get_username()
     if find_decision(source, verb, form.get("decision", "")) is None:
-        raise Http404("There is no such decision.")
+        raise Http404(_("There is no such decision."))
 
     def again(told: Shown) -> HttpResponse:
         return show_other(request, source, get_other(source, item_id), told)
@@ -110,7 +113,7 @@ def act_other(request: HttpRequest, source: str, item_id: str, verb: str) -> Htt
 
 def _may(request: HttpRequest, verb: str) -> None:
     if verb not in VERB_RIGHTS:
-        raise Http404("There is no such verb.")
+        raise Http404(_("There is no such verb."))
     require_verb(request.user, verb)
 
 
@@ -122,7 +125,7 @@ def ask_ledger(
         return ask()
     except IncompleteError as error:
         text = " ".join(error.problems.values())
-        banner = Banner("warn", "Not decided yet", text, "Nothing was changed.")
+        banner = Banner("warn", _("Not decided yet"), text, _("Nothing was changed."))
         return again(Shown(form, banner, error.problems))
     except NotRecordedError:
         return again(Shown(form, _NOT_RECORDED))

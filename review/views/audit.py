@@ -16,6 +16,7 @@ from review.access import record
 from review.explore import audit
 from review.explore.catalogue import TITLES
 from review.items.addresses import list_url
+from review.language import _
 from review.people import people_for
 from review.views.frame import render, viewers
 
@@ -65,9 +66,9 @@ def show(request: HttpRequest, noun: str) -> HttpResponse:
         "subjects": audit.SUBJECTS.items(),
         "outcomes": [(word, word.replace("_", " ")) for word in sorted(OUTCOMES)],
         "kinds": audit.KINDS,
-        "heads": ("What happened", "Outcome", "Operation"),
-        "when": "When",
-        "said": "newest first",
+        "heads": (_("What happened"), _("Outcome"), _("Operation")),
+        "when": _("When"),
+        "said": _("newest first"),
         "lines": audit.tell(found.page.rows, people_for(request.user)),
         "window": audit.WINDOW,
         "most": MOST,

@@ -21,6 +21,7 @@ from review.bulk.consequences import Consequence, consequences
 from review.bulk_models import PREVIEW, BulkSet
 from review.errors import IncompleteError
 from review.items.offers import lacking, without_second_factor
+from review.language import _, grouped
 from review.rights import BULK
 from review.views import bulk_rows
 from review.views.frame import render, selection, viewers
@@ -35,7 +36,7 @@ def sets(request: HttpRequest) -> HttpResponse:
         return _freeze(request)
     before = request.GET.get("before", "")
     found = bulk_rows.sets(before)
-    return render(request, "review/bulk_sets.html", {"title": "Bulk sets", **found})
+    return render(request, "review/bulk_sets.html", {"title": _("Bulk sets"), **found})
 
 
 def _freeze(request: HttpRequest) -> HttpResponse:
@@ -54,9 +55,9 @@ def _freeze(request: HttpRequest) -> HttpResponse:
 def _refused(request: HttpRequest, text: str, status: int = 200) -> HttpResponse:
     back = reverse("admin:review_queue") + selection(request)
     context = {
-        "title": "No set was made",
-        "text": f"{text} Nothing was changed.",
-        "link": (back, "Back to the list"),
+        "title": _("No set was made"),
+        "text": f"{text} {_('Nothing was changed.')}",
+        "link": (back, _("Back to the list")),
     }
     return render(request, "review/error.html", context, status)
 
@@ -75,7 +76,7 @@ def one(request: HttpRequest, number: int) -> HttpResponse:
 def _get(number: int) -> BulkSet:
     found = asked.find(number)
     if found is None:
-        raise Http404("No set has this number. One that nobody starts is forgotten after a day.")
+        raise Http404(_("No set has this number. One that nobody starts is forgotten after a day."))
     return found
 
 
@@ -93,7 +94,7 @@ def _show(
     }
     if found.state == PREVIEW:
         context |= {
-            "title": f"Decide {found.total:,} together",
+            "title": _("Decide {number} together").format(number=grouped(found.total)),
             "offers": _offers(request, found, mine=mine),
             "checksum": found.checksum[:12],
         }
@@ -109,7 +110,8 @@ def _show(
 def _offers(request: HttpRequest, found: BulkSet, *, mine: bool) -> list[tuple[Consequence, str]]:
     """Return what each choice would do, and why this person cannot choose it."""
     frozen = [orders.frozen(item) for item in found.items.only("source", "kind", "bars")]
-    whose = "" if mine else f"Only {found.made_by.get_username()}, who chose it, can start it."
+    owner = found.made_by.get_username()
+    whose = "" if mine else _("Only {name}, who chose it, can start it.").format(name=owner)
     return [
         (
             each,
@@ -136,7 +138,7 @@ def order(request: HttpRequest, number: int, word: str) -> HttpResponse:
     if request.method == "GET":  # a log-in in between
         return _to(number)
     if word not in asked.ORDERS:
-        raise Http404("There is no such order.")
+        raise Http404(_("There is no such order."))
     try:
         asked.give(word, asked.Order(cast(User, request.user), found, request.POST.dict()))
     except IncompleteError as error:

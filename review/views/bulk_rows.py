@@ -26,6 +26,7 @@ from review.bulk_models import (
 )
 from review.items.addresses import item_url
 from review.items.parts import Chip
+from review.language import _, grouped, later, plural
 from review.text import shown
 from review.together.rows import chips_of
 from review.verbs import kind_of
@@ -33,11 +34,18 @@ from review.verbs import kind_of
 _SETS, _ITEMS = 50, 100
 
 STATES: Final = {
-    PREVIEW: Chip("not started", "plain", "◌"),
-    RUNNING: Chip("running", "warn", "▶"),
-    PAUSED: Chip("paused", "unknown", "‖"),
-    STOPPED: Chip("stopped", "bad", "■"),
-    DONE: Chip("finished", "ok", "✓"),
+    PREVIEW: Chip(later("not started"), "plain", "◌"),
+    RUNNING: Chip(later("running"), "warn", "▶"),
+    PAUSED: Chip(later("paused"), "unknown", "‖"),
+    STOPPED: Chip(later("stopped"), "bad", "■"),
+    DONE: Chip(later("finished"), "ok", "✓"),
+}
+# What is done with the items of a set, by the word of its choice.
+_DEEDS: Final = {
+    "keep": later("keep what is stored"),
+    "acknowledge": later("acknowledge"),
+    "resend": later("resend"),
+    "abandon": later("abandon"),
 }
 
 
@@ -70,13 +78,15 @@ def sets(before: str) -> dict[str, Any]:
 
 
 def _row(each: Any) -> SetRow:
-    choice = CHOICES[each.choice].label if each.choice else "Not decided"
-    came = f"{each.taken:,} done, {each.bad:,} refused, {each.rest:,} other"
+    choice = CHOICES[each.choice].label if each.choice else _("Not decided")
+    came = _("{taken} done, {bad} refused, {rest} other").format(
+        taken=grouped(each.taken), bad=grouped(each.bad), rest=grouped(each.rest)
+    )
     return SetRow(
         each.pk,
         reverse("admin:review_bulk_set", args=[each.pk]),
         STATES[each.state],
-        f"{choice}: {each.total:,} items",
+        plural("{choice}: {number} item", "{choice}: {number} items", each.total, choice=choice),
         shown(each.made_by.get_username(), 80),
         each.started_at or each.made_at,
         "" if each.state == PREVIEW else came,
@@ -123,8 +133,15 @@ def standing(found: BulkSet, counts: Mapping[str, int]) -> dict[str, Any]:
     """Return how far a set is, in figures that add up to its size."""
     left = counts.get("", 0)
     over = found.total - left
+    title = plural(
+        "Set {set}: {deed} {number} item",
+        "Set {set}: {deed} {number} items",
+        found.total,
+        set=found.pk,
+        deed=_DEEDS[found.choice],
+    )
     return {
-        "title": f"Set {found.pk}: {CHOICES[found.choice].label.lower()} {found.total:,} items",
+        "title": title,
         "state": STATES[found.state],
         "over": over,
         "figures": [

@@ -14,6 +14,7 @@ from review.decisions import EVENT, REASON, RISK
 from review.edits import page as edits
 from review.edits.ways import subject_of
 from review.items.page import Banner
+from review.language import _, later
 from review.navigation import way_back
 from review.queue import item_url
 from review.rights import EDIT_PAYLOAD, VIEW_PAYLOAD
@@ -25,7 +26,9 @@ from review.views.outcome import banner_of, closes, ends, outcome_page, problems
 
 # The inputs in the order of the form: the first with a problem gets the cursor.
 _INPUTS = (edits.PAYLOAD, edits.KEY, EVENT, REASON, RISK)
-_READ_AGAIN = Banner("warn", "Not sent", "Something of the form has to be mended first.")
+_READ_AGAIN = Banner(
+    "warn", later("Not sent"), later("Something of the form has to be mended first.")
+)
 
 
 @require_http_methods(["GET", "POST"])
@@ -64,7 +67,7 @@ def _row(source: str, item_id: str) -> Any:
     if source == "conflict":
         return get_conflict(item_id)
     if source != "failed_job":
-        raise Http404("Only what is sent again has a content to change.")
+        raise Http404(_("Only what is sent again has a content to change."))
     return get_other(source, item_id)
 
 
@@ -80,7 +83,7 @@ def _page(request: HttpRequest, source: str, row: Any, told: Shown) -> HttpRespo
     problems = {**built.problems, **told.problems}
     place, list_address = way_back(request)
     context: dict[str, Any] = {
-        "title": "Change what is sent",
+        "title": _("Change what is sent"),
         "item_name": f"{shown(row.workflow_name if source == 'failed_job' else row.workflow, 60)}",
         "edit": built,
         "banner": told.banner or (_READ_AGAIN if problems else None),

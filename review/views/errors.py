@@ -15,27 +15,33 @@ from django.urls import reverse
 from ledger.away import AWAY
 from review.access import record, throttle
 from review.errors import UnstorableAddressError
+from review.language import _, later
 from review.people import without_role
-from review.rights import VIEW, WHERE_ROLES
+from review.rights import VIEW
 from review.text import age, shown
 from review.views.frame import render
 
-_MAY_NOT = f"Your role may not do this. Ask an administrator; {WHERE_ROLES}."
+_MAY_NOT = later("Your role may not do this. Ask an administrator; roles are given under People.")
 _AWAY = {
-    "title": "The database does not answer",
-    "text": "Nothing is lost: what was acknowledged is recorded, and work goes on by itself once "
-    "the database is back. If you had just pressed a button, open the item again then and look "
-    "before you decide. If this lasts longer than a minute, tell the person who runs Landed.",
+    "title": later("The database does not answer"),
+    "text": later(
+        "Nothing is lost: what was acknowledged is recorded, and work goes on by itself once the "
+        "database is back. If you had just pressed a button, open the item again then and look "
+        "before you decide. If this lasts longer than a minute, tell the person who runs Landed."
+    ),
 }
 _AWAY_SECONDS = 5
 # What is refused before a page looks at it; Django's own words are for programmers.
 _UNUSABLE: tuple[tuple[type[Exception], str], ...] = (
-    (UnstorableAddressError, "It holds a NUL character."),
-    (TooManyFieldsSent, "It has more parameters than anybody types."),
-    (RequestDataTooBig, "The form holds more than the console takes at once."),
-    (DisallowedHost, "Landed does not go by this name; LANDED_ALLOWED_HOSTS says which it has."),
+    (UnstorableAddressError, later("It holds a NUL character.")),
+    (TooManyFieldsSent, later("It has more parameters than anybody types.")),
+    (RequestDataTooBig, later("The form holds more than the console takes at once.")),
+    (
+        DisallowedHost,
+        later("Landed does not go by this name; LANDED_ALLOWED_HOSTS says which it has."),
+    ),
 )
-_NO_LOOK = "It asks for something this page cannot look for."
+_NO_LOOK = later("It asks for something this page cannot look for.")
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -45,47 +51,50 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     if user is not None and user.is_authenticated:
         record.refused(request, event, right=getattr(exception, "right", ""))
     if user is not None and user.is_authenticated and not user.has_perm(VIEW):
-        return _page(request, "Your account has no role yet", without_role(), 403)
-    text = shown(exception, 300) or _MAY_NOT
+        return _page(request, _("Your account has no role yet"), without_role(), 403)
+    text = f"{shown(exception, 300) or _MAY_NOT} {_('Nothing was changed.')}"
     link = None
     if event == "second_factor_missing":
-        link = (reverse("admin:review_second_factor"), "Set up a second factor")
-    return _page(request, "You may not do this", f"{text} Nothing was changed.", 403, link)
+        link = (reverse("admin:review_second_factor"), _("Set up a second factor"))
+    return _page(request, _("You may not do this"), text, 403, link)
 
 
-def locked_out(request: HttpRequest, *_: Any) -> HttpResponse:
+def locked_out(request: HttpRequest, *_told: Any) -> HttpResponse:
     """Say that too many log-ins failed, for how long nothing is checked, and what helps."""
     seconds = int(throttle.lockout(request).total_seconds())
-    text = (
+    text = _(
         "Too many log-ins failed for this name or from this address, so no password is looked at "
-        f"now, right or wrong. Wait {age(seconds)} without trying, then log in again. If the "
-        "password is lost, an administrator sets a new one under People; whoever runs Landed can "
-        "end the wait (docs/operations.md says how)."
-    )
-    page = _page(request, "Too many failed log-ins", text, 429)
+        "now, right or wrong. Wait {age} without trying, then log in again. If the password is "
+        "lost, an administrator sets a new one under People; whoever runs Landed can end the wait "
+        "(docs/operations.md says how)."
+    ).format(age=age(seconds))
+    page = _page(request, _("Too many failed log-ins"), text, 429)
     page["Retry-After"] = str(seconds)
     return page
 
 
 def forged(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Say that the form was too old or came from elsewhere, and what to do."""
-    text = "This form is too old, or was not sent from here. Nothing was changed. Go back, load "
-    return _page(request, "Not accepted", f"{text}the page again and send it once more.", 403)
+    text = _(
+        "This form is too old, or was not sent from here. Nothing was changed. Go back, load the "
+        "page again and send it once more."
+    )
+    return _page(request, _("Not accepted"), text, 403)
 
 
 def unusable(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Say that the address asks for what no page can look for."""
     words = next((said for kind, said in _UNUSABLE if isinstance(exception, kind)), _NO_LOOK)
-    text = f"{words} Nothing was changed. Go back, or start from the queue."
+    text = f"{words} {_('Nothing was changed. Go back, or start from the queue.')}"
     request.GET = QueryDict()  # the page's frame looks into it too, and would fail as we did
-    return _page(request, "This address cannot be used", text, 400)
+    return _page(request, _("This address cannot be used"), text, 400)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Say that there is nothing here, and why that may be."""
     told = exception.args[0] if exception.args else None
-    text = shown(told, 300) if isinstance(told, str) else "No page has this address."
-    return _page(request, "Nothing here", text, 404)
+    text = shown(told, 300) if isinstance(told, str) else _("No page has this address.")
+    return _page(request, _("Nothing here"), text, 404)
 
 
 def broken(request: HttpRequest) -> HttpResponse:

@@ -5,6 +5,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from review.groups import MOST, SPANS, WINDOW, grouped
+from review.language import _
 from review.views.frame import render, viewers
 
 
@@ -13,9 +14,9 @@ from review.views.frame import render, viewers
 def groups(request: HttpRequest) -> HttpResponse:
     """Show what waits by what is alike in it."""
     context = {
-        "title": "Alike",
+        "title": _("Alike"),
         "found": grouped(),
-        "spans": [label for label, _ in SPANS],
+        "spans": [label for label, _span in SPANS],
         "window": WINDOW,
         "most": MOST,
         "queue_url": reverse("admin:review_queue"),

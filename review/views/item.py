@@ -19,6 +19,7 @@ from review.edits.offer import with_edits
 from review.items import conflict as conflict_page
 from review.items import other, setup
 from review.items.page import Banner, ItemPage
+from review.language import _
 from review.navigation import way_back
 from review.people import people_for
 from review.queue import item_url
@@ -58,7 +59,7 @@ def get_conflict(item_id: str | int) -> Conflict:
     """Return a conflict or raise a plain 404."""
     found: Conflict | None = find("conflict", str(item_id))
     if found is None:
-        raise Http404("No item has this number.")
+        raise Http404(_("No item has this number."))
     return found
 
 
@@ -66,7 +67,7 @@ def get_other(source: str, item_id: str) -> Any:
     """Return the row of another source by the id in its address, or raise a plain 404."""
     row = find(source, unquote(item_id))
     if row is None:
-        raise Http404("No such item. It may have been decided and cleaned up.")
+        raise Http404(_("No such item. It may have been decided and cleaned up."))
     return row
 
 

@@ -14,6 +14,7 @@ from review.explore.catalogue import LISTS
 from review.items.addresses import list_url
 from review.items.page import Banner
 from review.jsonvalue import PREVIEW_LIMIT, UnreadableError, parse, unstorable, wire
+from review.language import _
 from review.people import people_for
 from review.text import shown
 from review.views.frame import render, viewers
@@ -48,17 +49,17 @@ def explain(request: HttpRequest) -> HttpResponse:
         told = Explained(
             Banner(
                 "ok",
-                f"The key is {shown(told.key, 300)}",
-                "Nothing is known under it, live or archived: the event would be new.",
+                _("The key is {key}").format(key=shown(told.key, 300)),
+                _("Nothing is known under it, live or archived: the event would be new."),
             ),
             told.key,
         )
     context: dict[str, Any] = {
-        "title": "Keys",
+        "title": _("Keys"),
         "noun": "keys",
-        "story": "The key function of the ledger itself was asked, in its newest version.",
+        "story": _("The key function of the ledger itself was asked, in its newest version."),
         "heads": LISTS["keys"].heads,
-        "when": "When",
+        "when": _("When"),
         "banner": told.banner,
         "effects": effects(),
         "typed": form,
@@ -75,18 +76,21 @@ def _explained(form: Mapping[str, str]) -> Explained:
     except UnreadableError:
         event = None
     if not isinstance(event, dict) or not effect or "\x00" in effect or unstorable(event):
-        return _unread('Choose an effect and type the event as JSON, such as {"id": "evt_1"}.')
+        return _unread(_('Choose an effect and type the event as JSON, such as {"id": "evt_1"}.'))
     try:
         key = idem_key(effect, {name: wire(value) for name, value in event.items()})
     except LedgerError:
-        return _unread("The ledger could not read this event.")
+        return _unread(_("The ledger could not read this event."))
     if key is None:
         return _unread(
-            "This event makes no key: the effect is unknown, or the event lacks a field of its key."
+            _(
+                "This event makes no key: the effect is unknown, or the event lacks a field of its "
+                "key."
+            )
         )
-    banner = Banner("ok", f"The key is {shown(key, 300)}", "What is known under it is below.")
-    return Explained(banner, key)
+    title = _("The key is {key}").format(key=shown(key, 300))
+    return Explained(Banner("ok", title, _("What is known under it is below.")), key)
 
 
 def _unread(words: str) -> Explained:
-    return Explained(Banner("warn", "No key", words))
+    return Explained(Banner("warn", _("No key"), words))

@@ -13,6 +13,7 @@ from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_GET
 
 from ledger.models import AuditEvent
+from review.language import _, later
 from review.views.frame import render, viewers
 from sweeper import last_matrix
 
@@ -33,10 +34,10 @@ def kill_matrix(request: HttpRequest) -> HttpResponse:
     report = last_matrix.read()
     ran_at = parse_datetime(str(report.get("ran_at"))) if report else None
     if report is None or ran_at is None:
-        verdict = Verdict("bad", "No kill matrix has been run here", (RUN_IT,))
-        return render(request, TEMPLATE, {"title": "Kill matrix", "verdict": verdict})
+        verdict = Verdict("bad", _("No kill matrix has been run here"), (RUN_IT,))
+        return render(request, TEMPLATE, {"title": _("Kill matrix"), "verdict": verdict})
     context = {
-        "title": "Kill matrix",
+        "title": _("Kill matrix"),
         "verdict": judge(report, ran_at),
         "report": report,
         "ran_at": ran_at,
@@ -46,25 +47,26 @@ def kill_matrix(request: HttpRequest) -> HttpResponse:
 
 
 TEMPLATE = "review/kill_matrix.html"
-RUN_IT = "Run python3 manage.py killmatrix: it takes about a minute and touches no ledger."
+RUN_IT = later("Run python3 manage.py killmatrix: it takes about a minute and touches no ledger.")
 
 
 def judge(report: Mapping[str, Any], ran_at: datetime) -> Verdict:
     """Say whether the run was green, and whether what it proved is what runs now."""
     why = [str(problem) for problem in report.get("problems", [])]
     if report.get("code") != last_matrix.code():
-        why.append(f"The code that recovers has changed since. {RUN_IT}")
+        why.append(f"{_('The code that recovers has changed since.')} {RUN_IT}")
     if workflow := _deployed_since(ran_at):
-        why.append(f"The workflow {workflow} was deployed since. {RUN_IT}")
+        told = _("The workflow {workflow} was deployed since.").format(workflow=workflow)
+        why.append(f"{told} {RUN_IT}")
     if not report.get("whole", True):
-        why.append(f"Only a part of the classes was run. {RUN_IT}")
+        why.append(f"{_('Only a part of the classes was run.')} {RUN_IT}")
     if not report.get("ok"):
-        return Verdict("bad", "The last kill matrix is red", tuple(why))
+        return Verdict("bad", _("The last kill matrix is red"), tuple(why))
     if why:
         return Verdict(
-            "bad", "The last kill matrix was as expected, and is out of date", tuple(why)
+            "bad", _("The last kill matrix was as expected, and is out of date"), tuple(why)
         )
-    return Verdict("ok", "The last kill matrix is as expected")
+    return Verdict("ok", _("The last kill matrix is as expected"))
 
 
 def _deployed_since(ran_at: datetime) -> str | None:

@@ -13,6 +13,7 @@ from review.explore import shapes, sweeps
 from review.explore.catalogue import LISTS, TITLES
 from review.explore.shapes import Listing, Page
 from review.items.addresses import list_name, list_url
+from review.language import _
 from review.people import people_for
 from review.views import act, audit, item, keys, today
 from review.views.frame import render, viewers
@@ -36,8 +37,8 @@ def show(request: HttpRequest, noun: str) -> HttpResponse:
         found = shapes.page(tab.rows(), tab.order, request.GET.get("after", ""))
     context = _frame(noun, listing, word, text) | {
         "said": tab.said if tab and not text else "",
-        "empty": tab.empty if tab else "No tab has this name.",
-        "when": tab.when if tab and not text else "When",
+        "empty": tab.empty if tab else _("No tab has this name."),
+        "when": tab.when if tab and not text else _("When"),
         "lines": listing.tell(found.rows, people_for(request.user)),
         "first_url": list_url(noun, _query(word)) if request.GET.get("after") else "",
         "next_url": list_url(noun, _query(word, after=found.after)) if found.after else "",
@@ -91,10 +92,12 @@ def ticks(request: HttpRequest, noun: str) -> HttpResponse:
     context = {
         "title": TITLES[noun],
         "noun": noun,
-        "story": "Everything periodic takes a lock with a lease, so that it runs once at a time on "
-        "any number of machines, and writes its proof of life last. Open one to run it now.",
-        "heads": ("Tick", "State", "Lock"),
-        "when": "Ended well",
+        "story": _(
+            "Everything periodic takes a lock with a lease, so that it runs once at a time on any "
+            "number of machines, and writes its proof of life last. Open one to run it now."
+        ),
+        "heads": (_("Tick"), _("State"), _("Lock")),
+        "when": _("Ended well"),
         "lines": sweeps.lines(timezone.now()),
         "from": "?list=sweeps",
     }

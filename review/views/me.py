@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
 from review.access import second_factor
+from review.language import _
 from review.people import who_gives_roles
 from review.policy import policies
 from review.rights import PEOPLE_WORDS, RIGHT_WORDS, ROLE_WORDS, ROLES, holders
@@ -32,7 +33,7 @@ def me(request: HttpRequest) -> HttpResponse:
     roles = sorted(user.groups.values_list("name", flat=True)[:50])
     device = second_factor.device_of(user)
     context = {
-        "title": "What you may do",
+        "title": _("What you may do"),
         "roles": [(name, ROLE_WORDS.get(name, "")) for name in roles],
         "lines": lines(user, roles),
         "ask": who_gives_roles(),
@@ -51,13 +52,18 @@ def lines(user: User, roles: list[str]) -> list[Line]:
 
 def _line(user: User, roles: list[str], right: str, words: str) -> Line:
     if not user.has_perm(right):
-        return Line(right, words, held=False, source=f"comes with {_named(holders(right))}")
+        return Line(right, words, held=False, source=_comes_with(holders(right)))
     if user.is_superuser:
-        return Line(right, words, held=True, source="you are a superuser, who may do everything")
+        source = _("you are a superuser, who may do everything")
+        return Line(right, words, held=True, source=source)
     through = [name for name in roles if right in ROLES.get(name, ())]
-    source = f"by your role {listed(through)}" if through else "given to you alone"
+    source = _("given to you alone")
+    if through:
+        source = _("by your role {roles}").format(roles=listed(through))
     return Line(right, words, held=True, source=source)
 
 
-def _named(roles: list[str]) -> str:
-    return f"the role {' or '.join(roles)}" if roles else "no role"
+def _comes_with(roles: list[str]) -> str:
+    if not roles:
+        return _("comes with no role")
+    return _("comes with the role {roles}").format(roles=_(" or ").join(roles))

@@ -15,6 +15,7 @@ from review.items import conflict as conflict_page
 from review.items import other
 from review.items.page import Banner, ItemPage
 from review.items.stories import version
+from review.language import _, later
 from review.navigation import way_back
 from review.outcomes import OUTCOMES, YOURS, Words, words
 from review.queue import item_url, next_after
@@ -33,8 +34,8 @@ _CLOSING = frozenset(
 )
 _STAYS_OPEN = frozenset({"look_again", "reject", "take_back", "withdraw"})
 
-_UNCHANGED = "Nothing was changed."
-_TOLD = "Nothing was written here; the workflow is told what the record must hold now."
+_UNCHANGED = later("Nothing was changed.")
+_TOLD = later("Nothing was written here; the workflow is told what the record must hold now.")
 
 
 def closes(attempt: Attempt) -> bool:
@@ -87,7 +88,8 @@ def _offer_undo(request: HttpRequest, page: ItemPage) -> None:
     if decided is None or decided.undo_until is None or page.lock_version is None:
         return
     if decided.by == request.user.get_username():
-        what = page.title.removeprefix("Did ").removesuffix(" land?")
+        before, after = _("Did {what} land?").split("{what}")  # its title asks; the line names it
+        what = page.title.removeprefix(before).removesuffix(after)
         line = undo.UndoLine(int(page.item_id), page.lock_version, decided.undo_until, what)
         undo.remember(request, line)
 
@@ -105,9 +107,8 @@ def _banner(attempt: Attempt, page: ItemPage, kind: str, actor: str) -> Banner:
     if attempt.decision in ("apply", "merge") and not resulting:
         said = replace(said, sentence=_TOLD)
     elif resulting:
-        said = replace(
-            said, sentence=f"{_named(said.sentence, page)} The record is now at {resulting}."
-        )
+        now = _("The record is now at {version}.").format(version=resulting)
+        said = replace(said, sentence=f"{_named(said.sentence, page)} {now}")
     return _as_banner(said)
 
 
@@ -116,8 +117,9 @@ def _named(sentence: str, page: ItemPage) -> str:
     decided = page.decided
     if decided is None or not decided.wrote:
         return sentence
-    left = f" Left as it was: {decided.left}." if decided.left else ""
-    return f"{sentence.rstrip('.')}: {decided.wrote}.{left}"
+    written = f"{sentence.rstrip('.')}: {decided.wrote}."
+    left = _("Left as it was: {fields}.").format(fields=decided.left) if decided.left else ""
+    return f"{written} {left}".rstrip()
 
 
 def _as_banner(said: Words) -> Banner:
@@ -128,17 +130,17 @@ def _follow(attempt: Attempt) -> list[tuple[str, str]]:
     """Lead to what the decision made: the job that was entered, the new item it became."""
     entered = entered_of(attempt.detail)
     if attempt.decision == "resend_as_new" and attempt.outcome == "won":
-        return [("Look at the new job", item_url("job", attempt.detail["job_id"]))]
+        return [(_("Look at the new job"), item_url("job", attempt.detail["job_id"]))]
     if entered is None:
         return []
     found = []
     if entered.conflict_id:
-        found.append(
-            (f"Decide item {entered.conflict_id}", item_url("conflict", entered.conflict_id))
-        )
+        label = _("Decide item {number}").format(number=entered.conflict_id)
+        found.append((label, item_url("conflict", entered.conflict_id)))
     if entered.job_id:
         job = reverse("admin:ledger_job_change", args=[quote(entered.job_id)])
-        found.append((f"Look at its job {shown(entered.job_id, 60)}", job))
+        label = _("Look at its job {job}").format(job=shown(entered.job_id, 60))
+        found.append((label, job))
     return found
 
 
@@ -168,11 +170,12 @@ def banner_of(attempt: Attempt, source: str = "conflict") -> Banner:
     said = words(attempt.outcome, source)
     needs = attempt.detail.get("needs")
     asked = [needs] if isinstance(needs, str) else []
-    named = [NEEDS.get(need, shown(need, 120)) for need in asked]
-    extra = f" It needs {listed(named)}." if named else ""
+    named = [str(NEEDS.get(need, shown(need, 120))) for need in asked]
+    extra = _("It needs {needs}.").format(needs=listed(named)) if named else ""
     if problems_of(attempt):  # something of the form is missing: nothing is wrong with the item
-        return Banner("warn", "Not decided yet", extra.strip() or said.sentence, _UNCHANGED)
-    return Banner(said.tone, said.title, f"{said.sentence}{extra}{_because(attempt)}", said.next)
+        return Banner("warn", _("Not decided yet"), extra or said.sentence, _UNCHANGED)
+    text = " ".join(part for part in (str(said.sentence), extra, *_because(attempt)) if part)
+    return Banner(said.tone, said.title, text, said.next)
 
 
 def _of_setup(attempt: Attempt) -> Banner | None:
@@ -188,8 +191,9 @@ def _of_setup(attempt: Attempt) -> Banner | None:
 
 def _checked(attempt: Attempt) -> Banner:
     """Say what the engine said; its word is no proof of what was sent."""
-    said = shown(attempt.detail.get("said"), 200) or "nothing"
-    return replace(OPEN_WORDS["check_engine"], text=f"It says: {said}.")
+    said = shown(attempt.detail.get("said"), 200)
+    told = _("It says: {said}.").format(said=said) if said else _("It says: nothing.")
+    return replace(OPEN_WORDS["check_engine"], text=told)
 
 
 def problems_of(attempt: Attempt) -> dict[str, str]:
@@ -197,7 +201,7 @@ def problems_of(attempt: Attempt) -> dict[str, str]:
     needs, path = attempt.detail.get("needs"), attempt.detail.get("path")
     if attempt.outcome == "rule_failed" and isinstance(needs, str) and needs in ASKED_IN:
         name, text = ASKED_IN[needs]
-        return {name: text}
+        return {name: str(text)}
     if attempt.outcome == "invalid" and isinstance(path, str) and path in TEXTS:
         return {path: shown(attempt.detail.get("hint"), 400)}
     return {}
@@ -206,27 +210,39 @@ def problems_of(attempt: Attempt) -> dict[str, str]:
 OPEN_WORDS: Mapping[str, Banner] = {
     "look_again": Banner(
         "ok",
-        "Asked again",
-        "The provider was asked; its answer is the newest line of the evidence.",
+        later("Asked again"),
+        later("The provider was asked; its answer is the newest line of the evidence."),
     ),
-    "reject": Banner("ok", "Proposal rejected", "Nothing was written. The item is open again."),
-    "take_back": Banner("ok", "Your proposal is taken back", "The item is open again, as it was."),
+    "reject": Banner(
+        "ok", later("Proposal rejected"), later("Nothing was written. The item is open again.")
+    ),
+    "take_back": Banner(
+        "ok", later("Your proposal is taken back"), later("The item is open again, as it was.")
+    ),
     "request_stop": Banner(
         "ok",
-        "Stop asked for",
-        "The engine is asked to stop it. The run stays open until the engine says it ended.",
+        later("Stop asked for"),
+        later("The engine is asked to stop it. The run stays open until the engine says it ended."),
     ),
     "check_engine": Banner(
-        "ok", "The engine was asked", "It says nothing.", "The page below is fresh."
+        "ok",
+        later("The engine was asked"),
+        later("It says nothing."),
+        later("The page below is fresh."),
     ),
-    "withdraw": Banner("ok", "Taken back", "It is not sent again. The item is open, as it was."),
+    "withdraw": Banner(
+        "ok", later("Taken back"), later("It is not sent again. The item is open, as it was.")
+    ),
 }
 
 _TOUCHED = Banner(
     "warn",
-    "The item changed while you looked",
-    "It was touched since this page was drawn, and still waits. Your decision was not carried out.",
-    "The page below is fresh; decide again.",
+    later("The item changed while you looked"),
+    later(
+        "It was touched since this page was drawn, and still waits. Your decision was not carried "
+        "out."
+    ),
+    later("The page below is fresh; decide again."),
 )
 
 
@@ -234,40 +250,47 @@ def _stale(attempt: Attempt) -> Banner:
     """Tell a record that moved from an item somebody acted on."""
     if "lock_version" in attempt.detail:
         by = shown(attempt.detail.get("proposed_by"), 80)
-        what = f"{by} proposed a decision" if by else "somebody acted on it"
-        return Banner(
-            "warn",
-            "The item changed while you looked",
-            f"Since this page was drawn, {what}. Your decision was not carried out.",
-            "The page below is fresh; decide again.",
+        told = _(
+            "Since this page was drawn, somebody acted on it. Your decision was not carried out."
         )
+        if by:
+            told = _(
+                "Since this page was drawn, {name} proposed a decision. Your decision was not "
+                "carried out."
+            ).format(name=by)
+        return replace(_TOUCHED, text=told)
     found = attempt.detail.get("revision") or attempt.detail.get("version_found")
     return Banner(
         "warn",
-        f"Moved again: now {version(found)}" if found else "Moved again",
-        "The record changed after the page you decided on was drawn. Nothing was written.",
-        "The three columns are fresh; decide again.",
+        _("Moved again: now {version}").format(version=version(found))
+        if found
+        else _("Moved again"),
+        _("The record changed after the page you decided on was drawn. Nothing was written."),
+        _("The three columns are fresh; decide again."),
     )
 
 
-def _because(attempt: Attempt) -> str:
+def _because(attempt: Attempt) -> list[str]:
     """Say what the ledger added to a refusal: the field, the move, the rule."""
     detail = attempt.detail
-    parts = []
+    parts: list[str] = []
     if attempt.outcome == "not_owner_of_field" and isinstance(detail.get("field"), str):
-        parts.append(f"The field is {shown(detail['field'], 80)}.")
+        parts.append(_("The field is {field}.").format(field=shown(detail["field"], 80)))
     if detail.get("why") == "identity" and isinstance(detail.get("path"), str):
-        parts.append(f"It stands at {shown(detail['path'], 80)}.")
+        parts.append(_("It stands at {path}.").format(path=shown(detail["path"], 80)))
     allowed = detail.get("allowed")
     if attempt.outcome == "bad_transition" and isinstance(allowed, list):
         step = f"{shown(detail.get('from'), 40)} → {shown(detail.get('to'), 40)}"
-        ways = listed([shown(each, 40) for each in allowed]) or "none"
-        parts.append(f"The move was {step}; allowed from there: {ways}.")
+        ways = listed([shown(each, 40) for each in allowed]) or _("none")
+        told = _("The move was {step}; allowed from there: {ways}.")
+        parts.append(told.format(step=step, ways=ways))
     why = detail.get("why")
     if isinstance(why, str):
-        parts.append(WHY[why] if why in WHY else OUTCOMES[why].sentence if why in OUTCOMES else "")
+        said = WHY[why] if why in WHY else OUTCOMES[why].sentence if why in OUTCOMES else ""
+        parts.append(str(said))
     if isinstance(detail.get("taken_by"), str):
-        parts.append(f"That execution belongs to the run {shown(detail['taken_by'], 60)}.")
+        told = _("That execution belongs to the run {run}.")
+        parts.append(told.format(run=shown(detail["taken_by"], 60)))
     if isinstance(detail.get("hint"), str):
         parts.append(shown(detail["hint"], 400))
-    return "".join(f" {part}" for part in parts if part)
+    return parts

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET
 from review import decided, misses, search
 from review.filters import WORDS, QueueFilter
 from review.items.offers import lacking_words
+from review.language import _, later
 from review.models import QueueItem
 from review.people import people_for
 from review.policy import policies
@@ -21,8 +22,8 @@ from review.views.frame import render, selection, viewers
 from review.views.saved import shelf
 from review.vitals import vitals
 
-_FINDS = "Find exactly: a record, key, event, job, execution, item no. or payload.path:value"
-_FINDS_DECIDED = "Find exactly: a record, key, job, item number or person"
+_FINDS = later("Find exactly: a record, key, event, job, execution, item no. or payload.path:value")
+_FINDS_DECIDED = later("Find exactly: a record, key, job, item number or person")
 # How often an open page looks whether something new waits.
 LIVE_S = 20
 # The words of an address that this page or those it leads to understand.
@@ -47,7 +48,7 @@ def queue(request: HttpRequest) -> HttpResponse:
         newest=filters.newest,
     )
     context |= {
-        "title": "Queue",
+        "title": _("Queue"),
         "headline": numbers.headline,
         "page": with_chips(found, chips_of(found.rows)),
         "put_off": put_off_words(len(put_off)) if _hides(filters) else "",
@@ -58,9 +59,9 @@ def queue(request: HttpRequest) -> HttpResponse:
         **({} if found.rows else _missed(request, filters)),
         "bulk": request.user.has_perm(BULK),
         "narrows": not filters.errors and filters.narrows,
-        "said": "newest first" if filters.newest else "oldest first",
-        "heads": ("What", "Kind", "Next"),
-        "when": "Waiting",
+        "said": _("newest first") if filters.newest else _("oldest first"),
+        "heads": (_("What"), _("Kind"), _("Next")),
+        "when": _("Waiting"),
         "bulk_url": reverse("admin:review_bulk") + selection(request),
     }
     return render(request, "review/queue.html", context)
@@ -70,13 +71,13 @@ def _decided(request: HttpRequest, filters: QueueFilter, context: dict[str, Any]
     wanted = request.GET.dict() if filters.form.is_valid() else {"q": "", "kind": "(none)"}
     found = decided.page(wanted, people_for(request.user), suffix=selection(request))
     context |= {
-        "title": "Decided",
-        "headline": f"What people decided in the last {decided.DAYS} days",
+        "title": _("Decided"),
+        "headline": _("What people decided in the last {number} days").format(number=decided.DAYS),
         "days": decided.DAYS,
         "found": found,
-        "said": "newest first",
-        "heads": ("What", "Kind", "Decision"),
-        "when": "When",
+        "said": _("newest first"),
+        "heads": (_("What"), _("Kind"), _("Decision")),
+        "when": _("When"),
         "finds": _FINDS_DECIDED,
         "exact": (misses.EXACT_DECIDED,),
         "clear_url": reverse("admin:review_queue") + "?tab=decided",

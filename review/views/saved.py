@@ -12,6 +12,7 @@ from review import saved
 from review.actions.gate import require
 from review.errors import IncompleteError
 from review.filters import QueueFilter
+from review.language import _
 from review.saved import LONGEST_NAME
 from review.views.frame import render, viewers
 
@@ -45,7 +46,7 @@ def save(request: HttpRequest) -> HttpResponse:
 def change(request: HttpRequest, number: int, deed: str) -> HttpResponse:
     """Rename, share, take back or delete a view."""
     if deed not in saved.DEEDS or deed == "save":
-        raise Http404("There is nothing like this to do with a view.")
+        raise Http404(_("There is nothing like this to do with a view."))
     return _do(request, deed, number)
 
 
@@ -54,7 +55,7 @@ def _do(request: HttpRequest, deed: str, number: int | None) -> HttpResponse:
     require(request.user, saved.DEEDS[deed].right)
     view = None if number is None else saved.find(number, user)
     if number is not None and view is None:
-        raise Http404("No view has this number. Its owner may have deleted it.")
+        raise Http404(_("No view has this number. Its owner may have deleted it."))
     if request.method == "GET":  # a log-in in between
         return HttpResponseRedirect(queue)
     try:
@@ -62,9 +63,9 @@ def _do(request: HttpRequest, deed: str, number: int | None) -> HttpResponse:
     except IncompleteError as error:
         words = view.query if view else saved.words_of(saved.read(request.POST.get("query", "")))
         context = {
-            "title": "The view is as it was" if view else "The view is not kept",
-            "text": f"{' '.join(error.problems.values())} Nothing was changed.",
-            "link": (f"{queue}?{words}", "Back to the queue"),
+            "title": _("The view is as it was") if view else _("The view is not kept"),
+            "text": " ".join([*error.problems.values(), _("Nothing was changed.")]),
+            "link": (f"{queue}?{words}", _("Back to the queue")),
         }
         return render(request, "review/error.html", context)
     if done.pk is None or saved.find(done.pk, user) is None:  # deleted, or no longer shared

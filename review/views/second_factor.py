@@ -20,13 +20,14 @@ from django.views.decorators.http import require_http_methods
 from ledger.errors import LedgerError
 from review.access import record
 from review.access import second_factor as factor
+from review.language import _, later
 from review.views.frame import render
 
-_WRONG = (
+_WRONG = later(
     "This code does not fit. Wait for the next one and type it; a code counts once, and only for "
     "half a minute."
 )
-_NOT_RECORDED = "The database did not answer, so nothing was changed. Try again."
+_NOT_RECORDED = later("The database did not answer, so nothing was changed. Try again.")
 # Longer than any code and its spaces.
 _CODE_LIMIT = 40
 
@@ -48,7 +49,7 @@ def code(request: HttpRequest) -> HttpResponse:
         problem = _give(request, user)
         if not problem:
             return HttpResponseRedirect(target)
-    context = {"title": "Log in", "problem": problem, "next": target}
+    context = {"title": _("Log in"), "problem": problem, "next": target}
     return render(request, "review/code.html", context)
 
 
@@ -73,7 +74,7 @@ def second_factor(request: HttpRequest) -> HttpResponse:
         return _page(request)
     change = _CHANGES.get(request.POST.get("do", ""))
     if change is None:
-        return _page(request, problem="Press one of the buttons of this page.")
+        return _page(request, problem=_("Press one of the buttons of this page."))
     try:
         return change(request, cast(User, request.user))
     except ValidationError as error:
@@ -87,7 +88,7 @@ def _begin(request: HttpRequest, user: User) -> HttpResponse:
     if factor.device_of(user) is None:
         password = request.POST.get("password", "")
         if authenticate(request, username=user.get_username(), password=password) is None:
-            raise ValidationError("This is not your password. Nothing was changed.")
+            raise ValidationError(_("This is not your password. Nothing was changed."))
         factor.begin(user)
     return _page(request)
 
@@ -144,7 +145,7 @@ def _page(
     user = cast(User, request.user)
     device, begun = factor.device_of(user), factor.unfinished(user)
     context: dict[str, Any] = {
-        "title": "Second factor",
+        "title": _("Second factor"),
         "problem": problem,
         "device": device,
         "codes": codes,
@@ -164,9 +165,10 @@ def _typed(request: HttpRequest) -> str:
 def _problem(user: User) -> str:
     """Say that a code was wrong, or that none is looked at for a while."""
     seconds = factor.seconds_to_wait(user)
-    return (
-        f"{_WRONG} After wrong codes none is looked at for {seconds} s." if seconds > 1 else _WRONG
-    )
+    if seconds <= 1:
+        return _WRONG
+    waits = _("After wrong codes none is looked at for {seconds} s.").format(seconds=seconds)
+    return f"{_WRONG} {waits}"
 
 
 def _next(request: HttpRequest) -> str:

@@ -10,10 +10,11 @@ from review.access import record, second_factor
 from review.actions.base import reason
 from review.actions.gate import may_change, require
 from review.errors import IncompleteError
+from review.language import _, later
 from review.rights import ADMINISTER
 from review.views.frame import render
 
-_NOT_RECORDED = "The database did not answer, so nothing was changed. Try again."
+_NOT_RECORDED = later("The database did not answer, so nothing was changed. Try again.")
 
 
 @require_http_methods(["GET", "POST"])
@@ -22,13 +23,13 @@ def reset(request: HttpRequest, object_id: str) -> HttpResponse:
     require(request.user, ADMINISTER)
     person = User.objects.filter(pk=int(object_id)).first() if _is_number(object_id) else None
     if person is None:
-        raise Http404("There is no such person.")
+        raise Http404(_("There is no such person."))
     may_change(request.user, person)
     problem = _reset(request, person) if request.method == "POST" else ""
     if request.method == "POST" and not problem:
         return HttpResponseRedirect(reverse("admin:auth_user_change", args=[person.pk]))
     context = {
-        "title": f"Second factor of {person.get_username()}",
+        "title": _("Second factor of {name}").format(name=person.get_username()),
         "person": person,
         "device": second_factor.device_of(person),
         "typed": request.POST.get("reason", ""),
@@ -48,7 +49,9 @@ def _reset(request: HttpRequest, person: User) -> str:
     except LedgerError:
         return _NOT_RECORDED
     if answer.outcome != "won":
-        return f"The ledger did not take it: {answer.outcome}. Nothing was changed."
+        return _("The ledger did not take it: {outcome}. Nothing was changed.").format(
+            outcome=answer.outcome
+        )
     return ""
 
 

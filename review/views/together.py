@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods
 from review.actions.gate import require
 from review.errors import IncompleteError
 from review.items.page import Banner
+from review.language import _
 from review.people import people_for
 from review.queue import item_url
 from review.setup import SETUP
@@ -25,7 +26,7 @@ from review.views.item import Shown, get_conflict, get_other, show, show_other
 def share(request: HttpRequest, source: str, item_id: str, deed: str) -> HttpResponse:
     """Carry out a deed that decides nothing, and lead back to the item."""
     if deed not in deeds.DEEDS or source in SETUP:
-        raise Http404("There is nothing like this to do here.")
+        raise Http404(_("There is nothing like this to do here."))
     require(request.user, deeds.DEEDS[deed].right)
     row = get_conflict(item_id) if source == "conflict" else get_other(source, item_id)
     back = item_url(source, row.pk) + selection(request)
@@ -37,7 +38,12 @@ def share(request: HttpRequest, source: str, item_id: str, deed: str) -> HttpRes
     except IncompleteError as error:
         told = Shown(
             form,
-            Banner("warn", "Not done", " ".join(error.problems.values()), "Nothing was changed."),
+            Banner(
+                "warn",
+                _("Not done"),
+                " ".join(error.problems.values()),
+                _("Nothing was changed."),
+            ),
             error.problems,
         )
         if source == "conflict":
