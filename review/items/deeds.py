@@ -10,29 +10,30 @@ from typing import Any
 
 from ledger.models import Conflict
 from review.items.stories import version
+from review.language import _, later
 from review.text import listed, shown
 
 # decision: (what a person did, what a person wants to do)
 _WORDS: Mapping[str, tuple[str, str]] = {
-    "apply": ("applied", "apply"),
-    "merge": ("merged", "merge"),
-    "keep": ("kept what stands", "keep what stands"),
-    "accept_new": ("accepted the new content", "accept the new content"),
-    "landed": ("said that it landed", "say that it landed"),
-    "not_landed": ("said that it did not land", "say that it did not land"),
-    "resend": ("gave it back to be done again", "give it back to be done again"),
-    "abandon": ("abandoned it", "abandon it"),
-    "acknowledge": ("noted it as seen", "note it as seen"),
-    "approve": ("approved the change and had it sent", "approve the change"),
-    "reject": ("rejected the change", "reject the change"),
-    "run_now": ("made it due now", "make it due now"),
-    "mark_failed": ("marked it failed", "mark it failed"),
-    "retry": ("offered the message again", "offer the message again"),
-    "drop": ("dropped the message", "drop the message"),
-    "request_stop": ("asked for it to be stopped", "ask for it to be stopped"),
-    "clear_flag": ("cleared its flag", "clear its flag"),
-    "attach_execution": ("attached its execution", "attach its execution"),
-    "declare_ended": ("declared it ended", "declare it ended"),
+    "apply": (later("applied"), later("apply")),
+    "merge": (later("merged"), later("merge")),
+    "keep": (later("kept what stands"), later("keep what stands")),
+    "accept_new": (later("accepted the new content"), later("accept the new content")),
+    "landed": (later("said that it landed"), later("say that it landed")),
+    "not_landed": (later("said that it did not land"), later("say that it did not land")),
+    "resend": (later("gave it back to be done again"), later("give it back to be done again")),
+    "abandon": (later("abandoned it"), later("abandon it")),
+    "acknowledge": (later("noted it as seen"), later("note it as seen")),
+    "approve": (later("approved the change and had it sent"), later("approve the change")),
+    "reject": (later("rejected the change"), later("reject the change")),
+    "run_now": (later("made it due now"), later("make it due now")),
+    "mark_failed": (later("marked it failed"), later("mark it failed")),
+    "retry": (later("offered the message again"), later("offer the message again")),
+    "drop": (later("dropped the message"), later("drop the message")),
+    "request_stop": (later("asked for it to be stopped"), later("ask for it to be stopped")),
+    "clear_flag": (later("cleared its flag"), later("clear its flag")),
+    "attach_execution": (later("attached its execution"), later("attach its execution")),
+    "declare_ended": (later("declared it ended"), later("declare it ended")),
 }
 DECISIONS = frozenset(_WORDS)
 
@@ -61,19 +62,36 @@ class ByPerson:
 
 def did(decision: object) -> str:
     """Say what a person did; a decision without words is told as one."""
-    return _WORDS.get(str(decision), ("decided", ""))[0]
+    found = _WORDS.get(str(decision))
+    return str(found[0]) if found else _("decided")
 
 
 def wants(decision: object) -> str:
     """Say what a person wants to do."""
-    return _WORDS.get(str(decision), ("", "decide"))[1]
+    found = _WORDS.get(str(decision))
+    return str(found[1]) if found else _("decide")
 
 
-def written(verb: str, fields: Iterable[Any], revision: object = None, between: str = ": ") -> str:
+def written(told: str, fields: Iterable[Any], revision: object = None) -> str:
     """Add what was written to what was done: the fields, and the version they made."""
-    names = listed([shown(name, 60) for name in fields], most=6)
-    at = f" ({version(revision)})" if revision else ""
-    return f"{verb}{between}{names}{at}" if names else f"{verb}{at}"
+    names = _named(fields)
+    return _at(f"{told}: {names}" if names else told, revision)
+
+
+def wished(decision: object, fields: Iterable[Any], revision: object = None) -> str:
+    """Say what a person wants to do with which fields, and the version that came of it."""
+    wish, names = wants(decision), _named(fields)
+    if names:
+        wish = _("{wish} {fields}").format(wish=wish, fields=names)
+    return _at(wish, revision)
+
+
+def _named(fields: Iterable[Any]) -> str:
+    return listed([shown(name, 60) for name in fields], most=6)
+
+
+def _at(told: str, revision: object) -> str:
+    return f"{told} ({version(revision)})" if revision else told
 
 
 def decided_versions(

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from review.compare import Comparison, Row
 from review.jsonvalue import Preview
+from review.language import later
 from review.merge import Outcome, Pick
 from review.verdict import Verdict
 
@@ -61,7 +62,7 @@ class Version:
     who: str
     fields: tuple[str, ...]
     at: datetime
-    verb: str = "wrote"
+    verb: str = later("wrote")
     item: int | None = None
 
 
