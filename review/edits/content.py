@@ -16,13 +16,11 @@ from django.db.models.functions import Length
 from ledger.models import FailedJob, Job, PayloadBody
 from review.items import reading
 from review.jsonvalue import MISSING, PREVIEW_LIMIT, UnreadableError, parse, pretty, unstorable
+from review.language import _, grouped
 from review.text import INVISIBLE, shown
 
 # More than this is changed at its source, not in a form.
 LIMIT: Final = PREVIEW_LIMIT
-_TOO_LONG: Final = (
-    f"Written out it is longer than {LIMIT:,} characters; it is not changed in a form."
-)
 _MARK: Final = re.compile(r"•••• \d+")
 
 
@@ -52,7 +50,12 @@ def stored_of(job: Job | None, letter: FailedJob | None) -> Stored:
         text, size = _text(letter, digest)
     else:
         text, size = None, 0
-    return Stored(closed=_TOO_LONG) if size > LIMIT else of_text(text)
+    return Stored(closed=_too_long()) if size > LIMIT else of_text(text)
+
+
+def _too_long() -> str:
+    words = _("Written out it is longer than {most} characters; it is not changed in a form.")
+    return words.format(most=grouped(LIMIT))
 
 
 def of_text(text: str | None) -> Stored:
@@ -66,7 +69,7 @@ def of_text(text: str | None) -> Stored:
     written = pretty(masked, LIMIT)
     shown_text = _escaped(written.text)
     if written.cut or len(shown_text) > LIMIT:
-        return Stored(closed=_TOO_LONG)
+        return Stored(closed=_too_long())
     return Stored(value, masked, shown_text, text or "", secrets)
 
 
@@ -127,25 +130,26 @@ class Typed:
 def typed(text: str, stored: Stored) -> Typed:
     """Read a content that was typed, or say what is wrong with it and where."""
     if len(text) > LIMIT:
-        raise TypedError(f"Keep it under {LIMIT:,} characters; it has {len(text):,}.")
+        words = _("Keep it under {most} characters; it has {number}.")
+        raise TypedError(words.format(most=grouped(LIMIT), number=grouped(len(text))))
     text = text.replace("\r\n", "\n")
     value = read(text)
     if value is None:
-        raise TypedError("Type what is to be sent; null sends nothing.")
+        raise TypedError(_("Type what is to be sent; null sends nothing."))
     marks = [each for each in _texts(value) if _MARK.fullmatch(each)]
     for mark in stored.secrets:
         if marks.count(mark) != 1:
-            raise TypedError(
-                f"Leave “{mark}” where it stands, once: a secret is sent as it is stored."
-            )
+            words = _("Leave “{mark}” where it stands, once: a secret is sent as it is stored.")
+            raise TypedError(words.format(mark=mark))
     if set(marks) != set(stored.secrets):
-        raise TypedError("It holds a mark “•••• n” for which no secret is stored. Remove it.")
+        raise TypedError(_("It holds a mark “•••• n” for which no secret is stored. Remove it."))
     if not stored.secrets:
         return Typed(value, text, value)
     whole = _restored(value, stored.secrets)
     written = pretty(whole, LIMIT)
     if written.cut:
-        raise TypedError(f"With its secrets it is longer than {LIMIT:,} characters; shorten it.")
+        words = _("With its secrets it is longer than {most} characters; shorten it.")
+        raise TypedError(words.format(most=grouped(LIMIT)))
     return Typed(whole, written.text, value)
 
 
@@ -184,13 +188,16 @@ def read(text: str) -> Any:
 def _where(text: str, error: UnreadableError) -> str:
     cause = error.__cause__
     if not isinstance(cause, json.JSONDecodeError):
-        return f"It is not readable as JSON: {error}."
+        return _("It is not readable as JSON: {error}.").format(error=error)
     if not text.strip():
-        return "Type what is to be sent, as JSON."
+        return _("Type what is to be sent, as JSON.")
     line = text.split("\n")[cause.lineno - 1].strip()
     said = cause.msg[0].lower() + cause.msg[1:]
-    stands = f" There stands: {shown(line, 60)}" if line else ""
-    return f"Line {cause.lineno}, column {cause.colno}: {said}.{stands}"
+    place = _("Line {line}, column {column}: {error}.").format(
+        line=cause.lineno, column=cause.colno, error=said
+    )
+    stands = _("There stands: {text}").format(text=shown(line, 60))
+    return f"{place} {stands}" if line else place
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -198,6 +205,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise TypedError(f"“{shown(name, 60)}” stands twice in one object; keep one of them.")
+            words = _("“{name}” stands twice in one object; keep one of them.")
+            raise TypedError(words.format(name=shown(name, 60)))
         found[name] = value
     return found

@@ -12,6 +12,7 @@ from review.edits.ways import NEW, SAME, Subject, Way, closed, locked, suggestio
 from review.errors import IncompleteError
 from review.items.parts import ContentVersion, FieldPart
 from review.jsonvalue import MISSING
+from review.language import _
 
 PAYLOAD: Final = "payload"
 KEY: Final = "key"
@@ -105,7 +106,7 @@ def _read(built: EditPage, form: Mapping[str, str]) -> Change:
     way = form.get(KEY, "")
     chosen = next((each for each in built.ways if each.name == way), None)
     if chosen is None:
-        problems[KEY] = "Choose under which key it goes."
+        problems[KEY] = _("Choose under which key it goes.")
     elif chosen.forbidden:
         problems[KEY] = chosen.forbidden
     event_text, event = form.get(EVENT, "").replace("\r\n", "\n").strip(), MISSING
@@ -132,5 +133,5 @@ def _event(text: str, problems: dict[str, str]) -> Any:
         problems[EVENT] = str(error)
         return MISSING
     if not isinstance(event, dict) or not event:
-        problems[EVENT] = "The event has to be a JSON object with the fields of its key."
+        problems[EVENT] = _("The event has to be a JSON object with the fields of its key.")
     return event

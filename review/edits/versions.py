@@ -16,12 +16,14 @@ from review.items.addresses import item_url
 from review.items.fields import in_two_columns
 from review.items.parts import Column, ContentVersion, FieldPart
 from review.jsonvalue import MISSING
+from review.language import _, later
 from review.models import PayloadVersion
 from review.outcomes import words
 from review.text import shown
 
 _OPERATIONS: Final = ("decide_failed_job", "decide_conflict", "approve_decision")
-_KEYS: Final = {"same": "the same key", "new": "a new key"}
+_KEYS: Final = {"same": later("the same key"), "new": later("a new key")}
+_CAME: Final = {"won": later("queued to be sent"), "needs_second_person": later("proposed")}
 # An item that was changed more often than this is not corrected but guessed at.
 MOST: Final = 40
 
@@ -46,7 +48,8 @@ def keep(made: Made, came: str) -> str:
     if found and found[0] == (sha256, made.event, made.by):
         return sha256
     if len(found) >= MOST:
-        raise IncompleteError({"payload": f"It has {MOST} versions already. Decide it otherwise."})
+        enough = _("It has {number} versions already. Decide it otherwise.")
+        raise IncompleteError({"payload": enough.format(number=MOST)})
     same: dict[str, Any] = {"source": source, "item_id": item_id}
     if not found and came:
         PayloadVersion.objects.create(**same, sha256=digest(came), body=came)
@@ -117,8 +120,11 @@ def _older_item(source: str, item_id: str, row: PayloadVersion) -> tuple[str, st
     """Lead to the item whose content was changed, where this is the new job of it."""
     if (row.source, row.item_id) == (source, item_id):
         return None
-    noun = "the uncertain send" if row.source == "conflict" else "the dead letter"
-    return (f"{noun} {shown(row.item_id, 40)}", item_url(row.source, row.item_id))
+    if row.source == "conflict":
+        name = _("the uncertain send {item}")
+    else:
+        name = _("the dead letter {item}")
+    return (name.format(item=shown(row.item_id, 40)), item_url(row.source, row.item_id))
 
 
 def _asked_of(job_id: str) -> Mapping[str, AuditEvent]:
@@ -139,9 +145,11 @@ def _asked_of(job_id: str) -> Mapping[str, AuditEvent]:
 def _came_of(told: AuditEvent | None) -> str:
     """Say what became of a content that somebody asked to be sent."""
     if told is None:
-        return "not sent"
-    said = {"won": "queued to be sent", "needs_second_person": "proposed"}
-    return said.get(told.outcome, f"refused: {words(told.outcome).title.lower()}")
+        return _("not sent")
+    if told.outcome in _CAME:
+        return str(_CAME[told.outcome])
+    title = words(told.outcome).title
+    return _("refused: {why}").format(why=f"{title[0].lower()}{title[1:]}")
 
 
 def difference(old: str, new: str, *, allowed: bool = True) -> FieldPart:
@@ -160,4 +168,4 @@ def difference_of(old: Any, new: Any, *, allowed: bool = True) -> FieldPart:
         found.left_out,
         whole=found.whole,
     )
-    return in_two_columns((Column("Before"), Column("After")), comparison, allowed=allowed)
+    return in_two_columns((Column(_("Before")), Column(_("After"))), comparison, allowed=allowed)

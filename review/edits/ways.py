@@ -12,6 +12,7 @@ from ledger.models import Conflict, Effect, FailedJob, Job, KeySpec, Provider
 from review.items import reading, sends
 from review.items.standing import UNDER_WAY
 from review.jsonvalue import MISSING, Number, UnreadableError, inline, parse, pretty
+from review.language import _
 from review.text import shown
 
 SAME: Final = "same"
@@ -51,7 +52,7 @@ class Subject:
     @property
     def sent_to(self) -> str:
         """Name whom it is sent to."""
-        return shown(self.job.provider, 60) if self.job else "the provider"
+        return shown(self.job.provider, 60) if self.job else _("the provider")
 
     @property
     def risky(self) -> bool:
@@ -108,40 +109,41 @@ def closed(subject: Subject) -> str:
 
 def _closed_conflict(conflict: Conflict, job: Job | None) -> str:
     if conflict.kind != "unknown_send" or job is None:
-        return "Only what is sent again can be changed before; this sends nothing by itself."
+        return _("Only what is sent again can be changed before; this sends nothing by itself.")
     if conflict.state != "open" or job.state != "review":
-        return "It is decided already."
+        return _("It is decided already.")
     if conflict.proposed_by:
-        return "A decision about it is proposed already; it is approved or rejected on its page."
+        return _("A decision about it is proposed already; it is approved or rejected on its page.")
     return ""
 
 
 def _closed_letter(letter: FailedJob, subject: Subject) -> str:
     job, name = subject.job, subject.sent_to
     if letter.state not in ("open", "exhausted"):
-        return "It is decided already, or is being tried again."
+        return _("It is decided already, or is being tried again.")
     if letter.proposed_by:
-        return "A change of it is proposed already; it is approved or rejected on its page."
+        return _("A change of it is proposed already; it is approved or rejected on its page.")
     if job is None:
         if subject.effect is None:
-            return "It names no effect, so nothing can be sent from it. Redo the work by hand."
+            return _("It names no effect, so nothing can be sent from it. Redo the work by hand.")
         return ""
     if job.state in UNDER_WAY:
-        return f"Its job is {job.state}, so it is under way already."
+        return _("Its job is {state}, so it is under way already.").format(state=job.state)
     if job.state != "dead":
-        return "Its job is decided elsewhere."
+        return _("Its job is decided elsewhere.")
     if sends.overtaken_by(job):
-        return (
+        return _(
             "Newer data of its lane was sent since. Resend makes a question of it; change it there."
         )
     if job.first_marked_at is None:
         return ""
     if sends.may_redrive(job, subject.provider, subject.now):
-        return (
-            f"A send of it may have landed. {name} drops a repeat only of the same content: "
+        words = _(
+            "A send of it may have landed. {provider} drops a repeat only of the same content: "
             "resend it as it is."
         )
-    return "A send of it may have landed. Resend makes a question of it; change it there."
+        return words.format(provider=name)
+    return _("A send of it may have landed. Resend makes a question of it; change it there.")
 
 
 def ways(subject: Subject) -> tuple[Way, ...]:
@@ -152,55 +154,65 @@ def ways(subject: Subject) -> tuple[Way, ...]:
 def _same(subject: Subject) -> Way:
     job, name = subject.job, subject.sent_to
     if job is None:
-        missing = "" if isinstance(subject.event, dict) else "No event came with it; type one."
-        words = (
+        missing = ""
+        if not isinstance(subject.event, dict):
+            missing = _("No event came with it; type one.")
+        words = _(
             "It enters under the key of its own event. If that was done before, nothing is sent."
         )
-        return Way(SAME, "The key of its event", words, missing)
-    words = f"{name} sees the same effect as before. "
-    words += (
-        "Nothing was ever sent under this key, so one effect can come of it."
-        if job.send_no == 0
-        else f"{name} refused what was sent under it, so one effect can come of it."
-    )
-    return Way(SAME, f"Same key: {shown(job.idem_key, 80)}", words, _why_not_same(subject, job))
+        return Way(SAME, _("The key of its event"), words, missing)
+    if job.send_no == 0:
+        words = _(
+            "{provider} sees the same effect as before. Nothing was ever sent under this key, so "
+            "one effect can come of it."
+        )
+    else:
+        words = _(
+            "{provider} sees the same effect as before. {provider} refused what was sent under it, "
+            "so one effect can come of it."
+        )
+    label = _("Same key: {key}").format(key=shown(job.idem_key, 80))
+    return Way(SAME, label, words.format(provider=name), _why_not_same(subject, job))
 
 
 def _why_not_same(subject: Subject, job: Job) -> str:
-    landed = (
-        f"A send under this key may have landed at {subject.sent_to}, and afterwards nobody could "
-        "tell which content did: two under one key look like one."
-    )
+    landed = _(
+        "A send under this key may have landed at {provider}, and afterwards nobody could tell "
+        "which content did: two under one key look like one."
+    ).format(provider=subject.sent_to)
     if job.first_marked_at is not None:
         return landed
     if job.send_no == 0:
         return ""
     if subject.provider is None or subject.provider.class_field == "forced_unique":
-        return (
-            f"{subject.sent_to} remembers this key with the old content: other content under it is "
-            "an error there, or gets the old answer."
+        remembers = _(
+            "{provider} remembers this key with the old content: other content under it is an "
+            "error there, or gets the old answer."
         )
+        return remembers.format(provider=subject.sent_to)
     risked = Conflict.objects.filter(job_id=job.id, kind="unknown_send", state="resent").exists()
     return landed if risked else ""
 
 
 def _new(subject: Subject) -> Way:
-    label, name = "New key, of another event", subject.sent_to
+    label = _("New key, of another event")
     if not subject.fields:
-        return Way(NEW, label, "", "Its effect is not registered, so no key can be made.")
+        return Way(NEW, label, "", _("Its effect is not registered, so no key can be made."))
     if subject.job is None:
-        return Way(NEW, label, "It enters under the key of the event you type.")
-    counts = (
-        "1 or 2: the old content, the new one, or both"
-        if subject.job.first_marked_at is not None
-        else "1"
-    )
-    words = (
-        f"The old job ends as abandoned; a new one is queued. {name} sees another effect. "
-        f"Expected there afterwards: {counts}. This cannot be taken back; until it is sent, the "
-        "new job can be abandoned."
-    )
-    return Way(NEW, label, words)
+        return Way(NEW, label, _("It enters under the key of the event you type."))
+    if subject.job.first_marked_at is not None:
+        words = _(
+            "The old job ends as abandoned; a new one is queued. {provider} sees another effect. "
+            "Expected there afterwards: 1 or 2: the old content, the new one, or both. This cannot "
+            "be taken back; until it is sent, the new job can be abandoned."
+        )
+    else:
+        words = _(
+            "The old job ends as abandoned; a new one is queued. {provider} sees another effect. "
+            "Expected there afterwards: 1. This cannot be taken back; until it is sent, the new "
+            "job can be abandoned."
+        )
+    return Way(NEW, label, words.format(provider=subject.sent_to))
 
 
 def suggestion(subject: Subject, number: int) -> str:
