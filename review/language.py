@@ -5,6 +5,7 @@ what a program said, stays as it was said: reasons, evidence, errors, the audit.
 reached through this module alone, so that tables of words stay pure (see pyproject.toml).
 """
 
+from contextlib import AbstractContextManager
 from typing import cast
 
 from django.utils import formats, translation
@@ -30,6 +31,11 @@ def plural(one: str, many: str, number: int, *, capped: bool = False, **more: ob
 def grouped(number: int) -> str:
     """Write a number with its thousands apart, as the language does: 1,000 or 1.000."""
     return formats.number_format(number, use_l10n=True, force_grouping=True)
+
+
+def english() -> AbstractContextManager[object]:
+    """Speak English for a while: what is stored stays in the words of the code."""
+    return translation.override("en")
 
 
 def current() -> str:

@@ -4,6 +4,7 @@ from typing import Final
 
 from review.bulk_models import CHANGED, EXCLUDED, FAILED, PROPOSED, REFUSED, TAKEN
 from review.items.parts import Chip
+from review.language import later
 from review.outcomes import words
 
 _TAKEN: Final = frozenset({"won", "replay", "inserted", "matched"})
@@ -13,14 +14,15 @@ _MOVED: Final = frozenset(
 )
 
 CHIPS: Final = {
-    "": Chip("waits", "plain", "◌"),
-    TAKEN: Chip("done", "ok", "✓"),
-    PROPOSED: Chip("proposed", "unknown", "?"),
-    CHANGED: Chip("changed meanwhile", "warn", "⇄"),
-    REFUSED: Chip("refused", "bad", "⊘"),
-    FAILED: Chip("went wrong", "bad", "!"),
-    EXCLUDED: Chip("left out", "plain", "∅"),
+    "": Chip(later("waits"), "plain", "◌"),
+    TAKEN: Chip(later("done"), "ok", "✓"),
+    PROPOSED: Chip(later("proposed"), "unknown", "?"),
+    CHANGED: Chip(later("changed meanwhile"), "warn", "⇄"),
+    REFUSED: Chip(later("refused"), "bad", "⊘"),
+    FAILED: Chip(later("went wrong"), "bad", "!"),
+    EXCLUDED: Chip(later("left out"), "plain", "∅"),
 }
+# Kept with the item, so in the words of the code.
 GONE: Final = "It is not there any more."
 BROKE: Final = "It went wrong, and it is not known how far it came. The server's log says why."
 _CHANGED: Final = "It moved after the set was frozen. It was left as it is."
@@ -40,4 +42,4 @@ def said_of(answer: str, source: str) -> str:
     outcome = outcome_of(answer)
     if outcome == TAKEN:
         return ""
-    return _CHANGED if outcome == CHANGED else words(answer, source).sentence
+    return _CHANGED if outcome == CHANGED else str(words(answer, source).sentence)

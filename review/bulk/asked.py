@@ -19,21 +19,23 @@ from review.bulk.freeze import freeze, ticked
 from review.bulk_models import PREVIEW, BulkSet
 from review.errors import IncompleteError
 from review.filters import Ground, QueueFilter
+from review.language import _, english, grouped, later
 from review.models import QueueItem
 from review.rights import BULK
 from review.search import understood
 from review.text import shown
 
-_EMPTY: Final = (
+_EMPTY: Final = later(
     "No filter is set, so this would take everything that waits, also what nobody has looked at. "
     "Narrow the queue first: choose a tab, a kind, a workflow, or search. Then choose all of that."
 )
-_NOTHING_TICKED: Final = "Tick the items in the queue first, or choose all that match a filter."
-_GONE: Final = "None of these items waits any more. Somebody may have decided them."
-_TOO_LONG: Final = f"Keep it under {orders.REASON_LIMIT:,} characters."
-_NO_CHOICE: Final = "Press one of the buttons of this page."
-NONE_LEFT: Final = "This is no way out for any item of the set."
-_OTHER_SET: Final = "This page showed another set. Look at this one, then decide."
+_NOTHING_TICKED: Final = later(
+    "Tick the items in the queue first, or choose all that match a filter."
+)
+_GONE: Final = later("None of these items waits any more. Somebody may have decided them.")
+_NO_CHOICE: Final = later("Press one of the buttons of this page.")
+NONE_LEFT: Final = later("This is no way out for any item of the set.")
+_OTHER_SET: Final = later("This page showed another set. Look at this one, then decide.")
 
 
 # -- which items ---------------------------------------------------------------------------------
@@ -41,25 +43,27 @@ _OTHER_SET: Final = "This page showed another set. Look at this one, then decide
 
 def freeze_matching(user: User, query: Mapping[str, Any]) -> BulkSet:
     """Freeze all that matches an address of the queue, which has to leave something out."""
-    filters = QueueFilter(query, Ground(user))
+    with english():  # the words of the filter are kept with the set
+        filters = QueueFilter(query, Ground(user))
+        chosen = _words_of(filters) if not filters.errors else ""
     if filters.errors or not filters.narrows:
-        raise IncompleteError({"query": _EMPTY})
+        raise IncompleteError({"query": str(_EMPTY)})
     if query.get("tab") == "decided":
-        raise IncompleteError({"items": _GONE})
-    return _frozen(freeze(filters.qs, _words_of(filters), user))
+        raise IncompleteError({"items": str(_GONE)})
+    return _frozen(freeze(filters.qs, chosen, user))
 
 
 def freeze_ticked(user: User, items: Iterable[str]) -> BulkSet:
     """Freeze what was chosen one by one (source:id)."""
     condition = ticked(items)
     if condition is None:
-        raise IncompleteError({"items": _NOTHING_TICKED})
+        raise IncompleteError({"items": str(_NOTHING_TICKED)})
     return _frozen(freeze(QueueItem.objects.filter(condition), "ticked one by one", user))
 
 
 def _frozen(made: BulkSet | None) -> BulkSet:
     if made is None:
-        raise IncompleteError({"items": _GONE})
+        raise IncompleteError({"items": str(_GONE)})
     return made
 
 
@@ -104,7 +108,7 @@ def _start(order: Order) -> bool:
     choice = CHOICES.get(order.form.get("choice", ""))
     _only_maker(order)
     if choice is None:
-        raise IncompleteError({"choice": _NO_CHOICE})
+        raise IncompleteError({"choice": str(_NO_CHOICE)})
     require_verb(order.user, choice.verb)
     reason = _reason(order, choice)
     verified = second_factor.is_verified(order.user)
@@ -114,13 +118,14 @@ def _start(order: Order) -> bool:
 def _reason(order: Order, choice: Choice) -> str:
     """Read the form of the preview, or say what is wrong with it."""
     if order.form.get("checksum") != order.of.checksum:
-        raise IncompleteError({"choice": _OTHER_SET})
+        raise IncompleteError({"choice": str(_OTHER_SET)})
     frozen = [orders.frozen(item) for item in order.of.items.only("source", "kind", "bars")]
     if all(why_not(choice, each) for each in frozen):
-        raise IncompleteError({"choice": NONE_LEFT})
+        raise IncompleteError({"choice": str(NONE_LEFT)})
     reason = read_reason(order.form)
     if len(reason) > orders.REASON_LIMIT:
-        raise IncompleteError({"reason": _TOO_LONG})
+        words = _("Keep it under {most} characters.")
+        raise IncompleteError({"reason": words.format(most=grouped(orders.REASON_LIMIT))})
     return reason
 
 
@@ -143,7 +148,8 @@ def _only_maker(order: Order) -> None:
     """Let a set run under nobody's name but its maker's."""
     if order.of.made_by_id != order.user.pk:
         name = shown(order.of.made_by.get_username(), 80)
-        raise NotAllowed(f"Only {name}, who chose this set, can let it run.", right=BULK)
+        words = _("Only {name}, who chose this set, can let it run.")
+        raise NotAllowed(words.format(name=name), right=BULK)
 
 
 @dataclass(frozen=True, slots=True)

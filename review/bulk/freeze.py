@@ -18,6 +18,7 @@ from ledger.models import BatchRun, Conflict, FailedJob, Idem, Job, OutboxMessag
 from review.bulk import bars
 from review.bulk_models import PREVIEW, BulkItem, BulkSet
 from review.items.rows import tell
+from review.language import english
 from review.models import QueueItem
 from review.policy import policies
 from review.text import shown
@@ -97,7 +98,8 @@ def _versions(rows: Iterable[QueueItem]) -> dict[Key, int]:
 
 def _store(rows: list[QueueItem], versions: Mapping[Key, int], made: BulkSet) -> BulkSet:
     """Write the set and its items in one transaction: there is no half of a set."""
-    words = tell(rows)
+    with english():  # what an item is called is kept with it
+        words = {key: str(told.what) for key, told in tell(rows).items()}
     against = bars.find([_key(row) for row in rows], timezone.now())
     frozen = [(*_key(row), versions[_key(row)]) for row in rows]
     made.total, made.checksum = len(rows), checksum(frozen)
@@ -111,7 +113,7 @@ def _store(rows: list[QueueItem], versions: Mapping[Key, int], made: BulkSet) ->
                 item_id=str(row.item_id),
                 kind=row.kind,
                 version=versions[_key(row)],
-                what=words[_key(row)].what if _key(row) in words else shown(row.item_id, 80),
+                what=words.get(_key(row)) or shown(row.item_id, 80),
                 bars=against.get(_key(row), {}),
             )
             for position, row in enumerate(rows, 1)

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from review.errors import HeldError, IncompleteError
+from review.language import _, grouped, later
 from review.models import Attention, Note, Presence
 from review.rights import CLAIM, COMMENT
 from review.text import age, shown
@@ -22,10 +23,10 @@ LEASE: Final = timedelta(minutes=30)
 LONGEST: Final = 2_000
 MOST_NOTES: Final = 500
 SNOOZES: Final[Mapping[str, tuple[str, timedelta]]] = {
-    "1h": ("1 hour", timedelta(hours=1)),
-    "4h": ("4 hours", timedelta(hours=4)),
-    "1d": ("1 day", timedelta(days=1)),
-    "7d": ("7 days", timedelta(days=7)),
+    "1h": (later("1 hour"), timedelta(hours=1)),
+    "4h": (later("4 hours"), timedelta(hours=4)),
+    "1d": (later("1 day"), timedelta(days=1)),
+    "7d": (later("7 days"), timedelta(days=7)),
 }
 _MOST_TIMES: Final = 1_000
 
@@ -51,7 +52,10 @@ type Change = Callable[[Attention, Asked], str]
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """One deed: the right it needs, what it is, what it changes, and whether it needs words."""
+    """One deed: the right it needs, what it is, what it changes, and whether it needs words.
+
+    What it is is said to programs; what asks for the words, to people.
+    """
 
     right: str
     says: str
@@ -64,13 +68,14 @@ def do(name: str, asked: Asked) -> None:
     deed = DEEDS[name]
     text = asked.text
     if deed.words and not text:
-        raise IncompleteError({"text": deed.words})
+        raise IncompleteError({"text": str(deed.words)})
     if len(text) > LONGEST or "\x00" in text:
-        raise IncompleteError({"text": f"Write at most {LONGEST:,} characters, without NUL."})
+        most = _("Write at most {most} characters, without NUL.").format(most=grouped(LONGEST))
+        raise IncompleteError({"text": most})
     with transaction.atomic():
         row = _locked(asked)
         if Note.objects.filter(source=asked.source, item_id=asked.item_id).count() >= MOST_NOTES:
-            raise IncompleteError({"text": "Enough is noted about this item. Decide it."})
+            raise IncompleteError({"text": _("Enough is noted about this item. Decide it.")})
         told = deed.change(row, asked)
         row.save()
         Note.objects.create(
@@ -97,9 +102,8 @@ def _claim(row: Attention, asked: Asked) -> str:
     holder = _holder(row, asked)
     if holder and holder != asked.by and row.claimed_until:
         left = age((row.claimed_until - asked.at).total_seconds())
-        raise HeldError(
-            {"text": f"{shown(holder, 60)} has it for {left} more. Take it over, with a reason."}
-        )
+        words = _("{holder} has it for {age} more. Take it over, with a reason.")
+        raise HeldError({"text": words.format(holder=shown(holder, 60), age=left)})
     row.claimed_by, row.claimed_until = asked.by, asked.at + LEASE
     return "kept" if holder == asked.by else "claimed"
 
@@ -112,7 +116,7 @@ def _take_over(row: Attention, asked: Asked) -> str:
 
 def _release(row: Attention, asked: Asked) -> str:
     if _holder(row, asked) != asked.by:
-        raise IncompleteError({"text": "You do not have it any more."})
+        raise IncompleteError({"text": _("You do not have it any more.")})
     row.claimed_by, row.claimed_until = "", None
     return "released"
 
@@ -123,7 +127,7 @@ def _comment(_row: Attention, _asked: Asked) -> str:
 
 def _snooze(row: Attention, asked: Asked) -> str:
     if asked.form.get("until") not in SNOOZES:
-        raise IncompleteError({"until": "Choose how long."})
+        raise IncompleteError({"until": _("Choose how long.")})
     _label, span = SNOOZES[asked.form["until"]]
     row.snoozed_until, row.ignored_until = asked.at + span, None
     row.put_off_by = asked.by
@@ -134,11 +138,12 @@ def _ignore(row: Attention, asked: Asked) -> str:
     happened = state.times_happened(asked.source, asked.item_id)
     times = asked.form.get("times", "").strip()
     if happened is None:
-        raise IncompleteError({"times": "Nobody counts how often this happens; choose a time."})
+        raise IncompleteError({"times": _("Nobody counts how often this happens; choose a time.")})
     if not (times.isascii() and times.isdigit() and 1 <= len(times) <= 4):
-        raise IncompleteError({"times": "Type how many times more."})
+        raise IncompleteError({"times": _("Type how many times more.")})
     if not 1 <= int(times) <= _MOST_TIMES:
-        raise IncompleteError({"times": f"Type a number from 1 to {_MOST_TIMES:,}."})
+        words = _("Type a number from 1 to {most}.")
+        raise IncompleteError({"times": words.format(most=grouped(_MOST_TIMES))})
     row.snoozed_until, row.ignored_until = None, happened + int(times)
     row.put_off_by = asked.by
     return f"ignored:{int(times)}"
@@ -149,24 +154,23 @@ def _wake(row: Attention, _asked: Asked) -> str:
     return "woken"
 
 
+_WHY_IT_WAITS: Final = later("Say why it can wait; others read it.")
 DEEDS: Final[Mapping[str, Deed]] = {
     "claim": Deed(CLAIM, "Claim an item, or keep it longer", _claim),
     "take-over": Deed(
         CLAIM,
         "Take an item over from who has it",
         _take_over,
-        "Say why you take it over; its holder reads it.",
+        later("Say why you take it over; its holder reads it."),
     ),
     "release": Deed(CLAIM, "Give an item back", _release),
-    "comment": Deed(COMMENT, "Comment on an item", _comment, "Write the comment first."),
-    "snooze": Deed(
-        CLAIM, "Put an item off for a time", _snooze, "Say why it can wait; others read it."
-    ),
+    "comment": Deed(COMMENT, "Comment on an item", _comment, later("Write the comment first.")),
+    "snooze": Deed(CLAIM, "Put an item off for a time", _snooze, _WHY_IT_WAITS),
     "ignore": Deed(
         CLAIM,
         "Put an item off until it happens more often",
         _ignore,
-        "Say why it can wait; others read it.",
+        _WHY_IT_WAITS,
     ),
     "wake": Deed(CLAIM, "Put an item back into the queue", _wake),
 }

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.contrib.auth.models import AbstractUser, AnonymousUser
-from django.utils import timezone
+from django.utils import dateformat, timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -13,19 +13,20 @@ from django.utils.safestring import SafeString
 from review.items.addresses import item_url
 from review.items.offers import lacking
 from review.items.page import Entry, ItemPage
+from review.language import _, later, plural
 from review.models import Note
 from review.people import People
 from review.rights import CLAIM, COMMENT
-from review.text import age, counted, shown
+from review.text import age, shown
 from review.together import state
 from review.together.deeds import LEASE, LONGEST, SNOOZES
 
 _TOLD = {
-    "claimed": "has it now",
-    "kept": "keeps it",
-    "released": "gave it back to all",
-    "commented": "said",
-    "woken": "put it back into the queue",
+    "claimed": later("{who} has it now"),
+    "kept": later("{who} keeps it"),
+    "released": later("{who} gave it back to all"),
+    "commented": later("{who} said"),
+    "woken": later("{who} put it back into the queue"),
 }
 
 
@@ -64,7 +65,7 @@ def panel(source: str, item_id: str, viewer: AbstractUser | AnonymousUser, peopl
             for each in state.others_here(source, item_id, me)
         ),
         url=item_url(source, item_id),
-        snoozes=tuple((word, label) for word, (label, _) in SNOOZES.items()),
+        snoozes=tuple((word, label) for word, (label, _span) in SNOOZES.items()),
         happened=state.times_happened(source, item_id),
         longest=LONGEST,
         lease=age(LEASE.total_seconds()),
@@ -86,17 +87,20 @@ def _notes(page: ItemPage) -> Iterable[Note]:
 def entry(note: Note, people: People) -> Entry:
     """Put one note in words."""
     who = format_html("<b><bdi>{}</bdi></b>", people.name(note.by, "human"))
-    said = f"“{shown(note.text, LONGEST)}”" if note.text else ""
-    return Entry(note.at, "", format_html("{} {}", who, _deed(note.deed, people)), said)
+    said = _("“{text}”").format(text=shown(note.text, LONGEST)) if note.text else ""
+    return Entry(note.at, "", _deed(who, note.deed, people), said)
 
 
-def _deed(deed: str, people: People) -> str | SafeString:
-    word, _, more = deed.partition(":")
+def _deed(who: SafeString, deed: str, people: People) -> SafeString:
+    word, _colon, more = deed.partition(":")
     if word == "took over":
-        return format_html("took it over from {}", people.name(more, "human"))
+        holder = people.name(more, "human")
+        return format_html(_("{who} took it over from {holder}"), who=who, holder=holder)
     if word == "ignored":
-        times = int(more) if more.isdigit() else 0
-        return f"put it off until it happens {counted(times, 'more time', 'more times')}"
+        number = int(more) if more.isdigit() else 0
+        times = plural("{number} more time", "{number} more times", number)
+        return format_html(_("{who} put it off until it happens {times}"), who=who, times=times)
     if word == "snoozed" and (until := parse_datetime(more)):
-        return f"put it off until {timezone.localtime(until):%-d %b %H:%M}"
-    return _TOLD.get(word, shown(word, 40))
+        time = dateformat.format(timezone.localtime(until), "j M H:i")
+        return format_html(_("{who} put it off until {time}"), who=who, time=time)
+    return format_html(_TOLD.get(word, "{who} {word}"), who=who, word=shown(word, 40))

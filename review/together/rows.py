@@ -5,7 +5,8 @@ from typing import Protocol
 
 from django.utils import timezone
 
-from review.text import age, counted, shown
+from review.language import _, plural
+from review.text import age, shown
 from review.together import state
 
 
@@ -31,14 +32,19 @@ def _chips(shared: state.Shared) -> Iterable[str]:
     now = timezone.now()
     if shared.claimed_until:
         left = age((shared.claimed_until - now).total_seconds())
-        yield f"{shown(shared.claimed_by, 40)} has it, {left}"
+        yield _("{who} has it, {age}").format(who=shown(shared.claimed_by, 40), age=left)
     if shared.snoozed_until:
-        yield f"put off, {age((shared.snoozed_until - now).total_seconds())}"
+        left = age((shared.snoozed_until - now).total_seconds())
+        yield _("put off, {age}").format(age=left)
 
 
 def put_off_words(number: int) -> str:
     """Say how many items the queue hides because people put them off."""
     if not number:
         return ""
-    capped = number >= state.PUT_OFF_CAP
-    return f"{counted(number, 'item', capped=capped)} put off for later, not shown"
+    return plural(
+        "{number} item put off for later, not shown",
+        "{number} items put off for later, not shown",
+        number,
+        capped=number >= state.PUT_OFF_CAP,
+    )

@@ -25,6 +25,7 @@ from django.utils import timezone
 
 from ledger.models import BatchRun, Conflict, FailedJob, Idem, Job, OutboxMessage, Run
 from ledger.models.base import GuardedModel
+from review.language import later
 from review.models import Attention, Note, Presence, QueueItem
 
 # More than this is not put off at one time; what is beyond stays in the queue.
@@ -47,9 +48,9 @@ NUMBERED: Final = frozenset(_BY_NUMBER)
 _BY_TEXT: Final[Mapping[str, type[GuardedModel]]] = {"job": Job, "key": Idem}
 # The choices of the queue's filter by attention.
 CHOICES: Final[Mapping[str, str]] = {
-    "mine": "I have it",
-    "put-off": "Put off",
-    "everything": "Also what is put off",
+    "mine": later("I have it"),
+    "put-off": later("Put off"),
+    "everything": later("Also what is put off"),
 }
 
 

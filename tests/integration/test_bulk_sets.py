@@ -1,6 +1,7 @@
 """Many items at once: what is frozen, what is left alone, who goes first, what stops it."""
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -72,6 +73,15 @@ def test_what_arrives_after_the_preview_is_never_touched(lab, olga):
     letter = FailedJob.objects.get(pk=old[0])
     assert letter.resolved_by == "olga"
     assert letter.reason == f"looked at them [set {made.pk}, item 1 of 3]"
+
+
+def test_a_set_is_kept_in_the_words_of_the_code(lab, olga):
+    """Whatever language it was chosen in: others read it in theirs."""
+    losses.missing_key(lab)
+    olga.cookies[settings.LANGUAGE_COOKIE_NAME] = "de"
+    made = bulk.choose_all(olga, "kind=conflict:missing_key")
+    assert made.chosen == "all that matched kind “missing key”"
+    assert made.items.get().what.endswith(" · no key")
 
 
 def test_a_search_inside_the_contents_is_not_told_to_those_who_may_not_look(lab, olga):
