@@ -7,6 +7,7 @@ from ledger.models import Conflict, Effect, Job, Provider, RecordHistory, Workfl
 from review.decisions import Kind
 from review.items import reading
 from review.items.parts import Version
+from review.language import _
 from review.text import shown
 from review.verbs import KINDS, UNKNOWN_KIND, UNREADABLE
 
@@ -84,7 +85,7 @@ def unreadable_because(conflict: Conflict) -> str:
     if lost is None:
         return ""
     why = lost.get("unreadable")
-    return shown(why, 300) if isinstance(why, str) else "it is not readable as JSON"
+    return shown(why, 300) if isinstance(why, str) else _("it is not readable as JSON")
 
 
 def kind_of_loss(conflict: Conflict) -> Kind:
@@ -106,7 +107,9 @@ def holder(conflict: Conflict) -> str:
     """Return who held the job when it was lost, as the ledger remembered it."""
     remembered = reading.side(reading.text_of(conflict, "current_snapshot")).value
     name = remembered.get("owner_name") if isinstance(remembered, dict) else None
-    return f"worker {shown(name, 60)}" if isinstance(name, str) and name else "the worker"
+    if isinstance(name, str) and name:
+        return _("worker {name}").format(name=shown(name, 60))
+    return _("the worker")
 
 
 def detail_of(conflict: Conflict) -> dict[str, Any]:

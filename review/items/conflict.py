@@ -32,6 +32,7 @@ from review.items.parts import FieldPart, Payload, SendPart, Version
 from review.items.places import places
 from review.items.stories import Story
 from review.jsonvalue import Number, pretty
+from review.language import _, later
 from review.people import people_for
 from review.rights import RESOLVE, VIEW_PAYLOAD
 from review.text import actor, shown
@@ -39,8 +40,8 @@ from review.verbs import SECOND_OWN, SECOND_PERSON, WITHDRAW
 
 FIELD_KINDS = frozenset({"stale_version", "rule_failed", "not_owner_of_field", "bad_transition"})
 _MISMATCH_COLUMNS = {
-    "payload_mismatch": ("Stored", "Came later"),
-    "result_mismatch": ("Stored result", "Second result"),
+    "payload_mismatch": (later("Stored"), later("Came later")),
+    "result_mismatch": (later("Stored result"), later("Second result")),
 }
 # An event longer than this is typed anew, not edited in a form field.
 _EVENT_LIMIT = 4_000
@@ -156,14 +157,16 @@ def _facts(conflict: Conflict, around: Around, now: datetime) -> list[Fact]:
     facts = facts_of(conflict, around.job, around.provider, around.workflow, now)
     lost = unreadable(conflict)
     if lost is not None:
-        facts.append(Fact("Body", "could not be read", _size(lost)))
-        facts.append(Fact("Body's SHA-256", shown(lost.get("body_sha256"), 64), mono=True))
+        facts.append(Fact(_("Body"), _("could not be read"), _size(lost)))
+        facts.append(Fact(_("Body's SHA-256"), shown(lost.get("body_sha256"), 64), mono=True))
     return [*facts, *detail_facts(detail_of(conflict))]
 
 
 def _size(lost: Mapping[str, Any]) -> str:
     size = lost.get("size")
-    return f"kept byte for byte{f', {size.text} bytes' if isinstance(size, Number) else ''}"
+    if isinstance(size, Number):
+        return _("kept byte for byte, {number} bytes").format(number=size.text)
+    return _("kept byte for byte")
 
 
 def _send_part(conflict: Conflict, around: Around, now: datetime) -> SendPart | None:
@@ -184,17 +187,15 @@ def _needs(offers: list[Offer], around: Around, now: datetime) -> tuple[frozense
 
     A repeat the provider refuses needs no tick, unless it brings older data after newer.
     """
-    needs, job, risk = set(needs_of(offers)), around.job, ""
+    needs, job = needs_of(offers), around.job
     if job is None:
-        return frozenset(needs), risk
-    if sends.overtaken_by(job):
-        risk = "that older data is sent after newer"
-    if sends.may_redrive(job, around.provider, now):
-        if not risk:
-            needs.discard(RISK)
-    elif risk:
-        risk = "a possible second send, and " + risk
-    return frozenset(needs), risk
+        return needs, ""
+    refused = sends.may_redrive(job, around.provider, now)
+    if not sends.overtaken_by(job):
+        return needs - {RISK} if refused else needs, ""
+    if refused:
+        return needs, _("that older data is sent after newer")
+    return needs, _("a possible second send, and that older data is sent after newer")
 
 
 def _story_facts(conflict: Conflict, around: Around, owned: reading.Owners) -> dict[str, Any]:
@@ -223,9 +224,10 @@ def _story_facts(conflict: Conflict, around: Around, owned: reading.Owners) -> d
 def _refused(conflict: Conflict, around: Around, foreign: list[str]) -> dict[str, str]:
     """Return per field why its attempted value would be refused again, where that is known."""
     if conflict.kind == "not_owner_of_field":
-        return dict.fromkeys(foreign, f"{actor(conflict.workflow, 60)} may not write this field")
+        words = _("{workflow} may not write this field")
+        return dict.fromkeys(foreign, words.format(workflow=actor(conflict.workflow, 60)))
     if conflict.kind == "bad_transition" and around.status_column:
-        return {around.status_column: "this move is not allowed"}
+        return {around.status_column: _("this move is not allowed")}
     return {}
 
 
@@ -247,10 +249,10 @@ def _payloads(conflict: Conflict, around: Around, *, allowed: bool) -> list[Payl
         found.append(kept)
     inputs = detail_of(conflict).get("inputs")
     if allowed and inputs is not None:
-        found.append(Payload("What the rule read", pretty(inputs)))
-    columns = [("Event", "event")]
+        found.append(Payload(_("What the rule read"), pretty(inputs)))
+    columns = [(_("Event"), "event")]
     if conflict.kind in ("missing_key", "lost_claim", "lost_record"):
-        columns.insert(0, ("What came", "attempted"))
+        columns.insert(0, (_("What came"), "attempted"))
     for label, column in columns:
         text = reading.text_of(conflict, column)
         if text is None or (column == "attempted" and unreadable(conflict) is not None):
@@ -272,7 +274,7 @@ def _unreadable(conflict: Conflict) -> Payload | None:
     digest = (unreadable(conflict) or {}).get("body_sha256")
     if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
         return None
-    return reading.payload_of_body("What came", bytes.fromhex(digest))
+    return reading.payload_of_body(_("What came"), bytes.fromhex(digest))
 
 
 def _first_inputs(conflict: Conflict, *, allowed: bool) -> dict[str, str]:

@@ -7,12 +7,14 @@ from review.items import reading
 from review.items.hidden import hidden, hidden_body
 from review.items.parts import Payload
 from review.jsonvalue import PREVIEW_LIMIT
+from review.language import later
 
+# source: the column its content is in, and what that is called
 _COLUMNS = {
-    "failed_job": "payload",
-    "outbox": "payload",
-    "key": "result",
-    "archived": "result",
+    "failed_job": ("payload", later("Payload")),
+    "outbox": ("payload", later("Payload")),
+    "key": ("result", later("Result")),
+    "archived": ("result", later("Result")),
 }
 
 
@@ -20,10 +22,9 @@ def of_other(source: str, row: Any, *, allowed: bool, again: bool) -> list[Paylo
     """Preview the content of a row, if this person may see it; again: a resend sends it."""
     if source == "job":
         return [reading.payload_of_job(row, allowed=allowed)]
-    column = _COLUMNS.get(source)
-    if column is None:
+    if source not in _COLUMNS:
         return []
-    label = column.capitalize()
+    column, label = _COLUMNS[source]
     digest = _digest(source, row)
     if not allowed:
         found = (hidden_body(label, digest) if digest else None) or hidden(label, row, column)

@@ -12,6 +12,7 @@ from review.items.around import attempted_names
 from review.items.page import Decided, Proposal
 from review.items.stories import version
 from review.jsonvalue import inline
+from review.language import _, later
 from review.rights import APPROVE
 from review.text import actor, listed, shown
 
@@ -20,9 +21,9 @@ _BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 # States nobody decided, in words.
 _STATES = {
-    "detected": "just lost; the workflow may still try again",
-    "auto_resolved": "the workflow tried again and won",
-    "folded": "counted into a later attempt's item",
+    "detected": later("just lost; the workflow may still try again"),
+    "auto_resolved": later("the workflow tried again and won"),
+    "folded": later("counted into a later attempt's item"),
 }
 
 
@@ -44,7 +45,7 @@ def proposal_of(conflict: Conflict, *, allowed: bool) -> Proposal | None:
         lonely=not others.exclude(username=conflict.proposed_by).exists(),
         by=actor(conflict.proposed_by, 80),
         at=conflict.proposed_at,
-        decision=shown(stored.get("decision") or "a decision", 40),
+        decision=shown(stored.get("decision") or _("a decision"), 40),
         reason=shown(stored.get("reason") or "", 400),
         lines=lines,
     )
@@ -61,7 +62,7 @@ def proposal_of_letter(letter: FailedJob) -> Proposal | None:
         lonely=not others.exclude(username=letter.proposed_by).exists(),
         by=actor(letter.proposed_by, 80),
         at=letter.proposed_at,
-        decision="resend with the changed content below",
+        decision=_("resend with the changed content below"),
         reason=shown(reason or "", 400),
     )
 
@@ -76,7 +77,7 @@ def decided_of(conflict: Conflict, job: Job | None, now: datetime) -> Decided | 
     return Decided(
         state=conflict.state,
         decision=shown(conflict.decision or _STATES.get(conflict.state, conflict.state), 80),
-        by=actor(conflict.resolved_by or "the ledger", 80),
+        by=actor(conflict.resolved_by or _("the ledger"), 80),
         at=conflict.resolved_at,
         reason=shown(conflict.reason or "", 400),
         undo_until=undo,
@@ -103,14 +104,14 @@ def left_alone(conflict: Conflict) -> bool:
     if conflict.state != "resent" or not conflict.idem_key:
         return False
     pending = Idem.objects.filter(pk=conflict.idem_key, status="pending", job_id=None)
-    later = Conflict.objects.filter(idem_key=conflict.idem_key, id__gt=conflict.id)
-    return pending.exists() and not later.exists()
+    newer = Conflict.objects.filter(idem_key=conflict.idem_key, id__gt=conflict.id)
+    return pending.exists() and not newer.exists()
 
 
 def closed(conflict: Conflict, decided: Decided | None) -> str:
     """Say why nothing at all may be decided, or nothing."""
     if decided and not decided.undo_until:
-        return "This item is decided."
+        return _("This item is decided.")
     if conflict.state == "detected":
-        return "The workflow may still try again; it opens for a person if it does not."
+        return _("The workflow may still try again; it opens for a person if it does not.")
     return ""

@@ -10,6 +10,7 @@ from review.items.parts import Column, FieldPart, FieldRow, Version
 from review.items.reading import Owners, Side, side, text_of
 from review.items.stories import version
 from review.jsonvalue import MISSING
+from review.language import _
 from review.marks import Segment
 from review.merge import Line, Outcome, Pick, default_picks, outcome, read_picks
 from review.text import actor, listed, shown
@@ -75,33 +76,53 @@ def to_choose(part: FieldPart) -> str:
         listed([shown(row.name, 40) for row in rows if row.change is change], most=3)
         for change in (Change.ATTEMPTED, Change.CLASH)
     )
-    if clash:
-        also = f"{free} can be written as well; of" if free else "Of"
-        return f"{also} {clash} one value can stay, now the one that is there."
-    return f"Nobody else wrote {free}: it can be written as well." if free else ""
+    words = ""
+    if free and clash:
+        words = _(
+            "{free} can be written as well; of {clash} one value can stay, now the one that is "
+            "there."
+        )
+    elif clash:
+        words = _("Of {clash} one value can stay, now the one that is there.")
+    elif free:
+        words = _("Nobody else wrote {free}: it can be written as well.")
+    return words.format(free=free, clash=clash)
 
 
 def _columns(conflict: Conflict, newest: Version | None, found: str) -> tuple[Column, ...]:
     workflow = actor(conflict.workflow, 60)
-    writer = "as the loser found it"
-    if newest:
-        by = f"by {shown(newest.who, 60)}"
-        writer = f"{newest.verb} {by}" if newest.item else by
     return (
-        Column(f"Read · {version(conflict.version_read)}", f"what {workflow} saw"),
-        Column("Attempted", f"by {workflow}", conflict.created_at),
-        Column(f"Now · {version(found)}", writer, newest.at if newest else conflict.created_at),
+        Column(
+            _("Read · {version}").format(version=version(conflict.version_read)),
+            _("what {workflow} saw").format(workflow=workflow),
+        ),
+        Column(_("Attempted"), _("by {who}").format(who=workflow), conflict.created_at),
+        Column(
+            _("Now · {version}").format(version=version(found)),
+            _writer(newest),
+            newest.at if newest else conflict.created_at,
+        ),
     )
+
+
+def _writer(newest: Version | None) -> str:
+    """Say who wrote what is there now; of a person, what they did."""
+    if newest is None:
+        return _("as the loser found it")
+    words = _("{did} by {who}") if newest.item else _("by {who}")
+    return words.format(did=newest.verb, who=shown(newest.who, 60))
 
 
 def _after(conflict: Conflict, found: str, written: Outcome | None) -> str:
     """Say at which version the outcome is written, or that nothing is."""
     if written is None or not written.changes:
-        return f"nothing; stays at {version(found)}"
+        return _("nothing; stays at {version}").format(version=version(found))
     if conflict.external:
-        return f"told to {actor(conflict.workflow, 60)}"
-    after = f" → v{int(found) + 1}" if found.isdigit() else ""
-    return f"at {version(found)}{after}"
+        return _("told to {workflow}").format(workflow=actor(conflict.workflow, 60))
+    if found.isdigit():
+        words = _("at {version} → {after}")
+        return words.format(version=version(found), after=version(int(found) + 1))
+    return _("at {version}").format(version=version(found))
 
 
 def sides(
@@ -142,7 +163,9 @@ def _field_row(
 def _ownership(owners: list[str]) -> str:
     if not owners:
         return ""
-    return f"owned by {owners[0]}" if len(owners) == 1 else f"shared by {listed(owners)}"
+    if len(owners) == 1:
+        return _("owned by {owner}").format(owner=owners[0])
+    return _("shared by {owners}").format(owners=listed(owners))
 
 
 def two_sided(conflict: Conflict, labels: tuple[str, str], *, allowed: bool) -> FieldPart:
@@ -151,8 +174,8 @@ def two_sided(conflict: Conflict, labels: tuple[str, str], *, allowed: bool) -> 
     arrived = side(text_of(conflict, "attempted"), wrapped=True)
     base = stored.value if stored.usable else MISSING
     comparison = compare(base, arrived.value, base)
-    workflow = actor(conflict.workflow, 60)
-    columns = (Column(labels[0]), Column(labels[1], f"by {workflow}", conflict.created_at))
+    by = _("by {who}").format(who=actor(conflict.workflow, 60))
+    columns = (Column(labels[0]), Column(labels[1], by, conflict.created_at))
     return in_two_columns(columns, comparison, allowed=allowed)
 
 

@@ -12,6 +12,7 @@ from django.db.models.functions import Cast, Length
 from ledger.models import PayloadBody
 from review.items.parts import Payload
 from review.jsonvalue import Preview
+from review.language import _
 from review.rights import VIEW_PAYLOAD, WHERE_ROLES, holders
 from review.text import listed
 
@@ -54,7 +55,7 @@ def measured(row: Any, column: str) -> tuple[int | None, str]:
 def who_may() -> str:
     """Say which roles see content, and where they are given."""
     roles = listed(holders(VIEW_PAYLOAD))
-    return f"The roles {roles} may see it; {WHERE_ROLES}."
+    return _("The roles {roles} may see it; {where}.").format(roles=roles, where=WHERE_ROLES)
 
 
 def _payload(label: str, size: int, sha256: str) -> Payload:

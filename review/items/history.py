@@ -15,6 +15,7 @@ from review.items.page import Entry
 from review.items.reading import json_text
 from review.items.sends import evidence_line
 from review.items.timeline import LIMIT, entry, with_texts
+from review.language import _
 from review.people import People
 from review.text import shown
 
@@ -74,7 +75,7 @@ def _evidence(job_id: str, since: datetime | None, until: datetime | None) -> li
         Entry(
             line.at,
             line.chip.tone if line.chip.tone in ("ok", "warn", "bad") else "unknown",
-            format_html("Evidence: {}", line.text),
+            format_html(_("Evidence: {evidence}"), evidence=line.text),
             line.mono,
         )
         for line in lines
@@ -83,7 +84,7 @@ def _evidence(job_id: str, since: datetime | None, until: datetime | None) -> li
 
 def _position(before: str) -> tuple[datetime | None, int]:
     """Read a position from the address; a broken one is the newest, not an error."""
-    moment, _, number = before.partition("|")
+    moment, _bar, number = before.partition("|")
     try:
         at = parse_datetime(moment)
     except ValueError:

@@ -13,6 +13,7 @@ from review.access import second_factor
 from review.decisions import Decision
 from review.items.addresses import item_url
 from review.items.page import Offer
+from review.language import _
 from review.rights import RIGHT_WORDS, WHERE_ROLES
 from review.verbs import AS_SHOWN
 
@@ -74,12 +75,13 @@ def lacking(user: User, permission: str) -> str:
 
 def lacking_words(permission: str) -> str:
     """Say that a right is missing, and who gives it."""
-    return f"Your role may not {RIGHT_WORDS[permission]}. Ask an administrator; {WHERE_ROLES}."
+    words = _("Your role may not {right}. Ask an administrator; {where}.")
+    return words.format(right=RIGHT_WORDS[permission], where=WHERE_ROLES)
 
 
 def without_second_factor() -> str:
     """Say that a send needs a second factor here, and where it is set up."""
-    return (
+    return _(
         "What may send needs a second factor here, and this log-in has none. Set one up: your name "
         "in the header leads there."
     )

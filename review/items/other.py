@@ -30,6 +30,7 @@ from review.items.offers import Places, User, needs_of, offer
 from review.items.page import Fact, ItemPage, Next
 from review.items.parts import Chip
 from review.items.states import NOUNS, state_of
+from review.language import _
 from review.people import people_for
 from review.rights import VIEW_PAYLOAD
 from review.sources import SOURCES
@@ -159,10 +160,10 @@ def _links(source: str, row: Any) -> list[tuple[str, str]]:
     if source == "job":
         links = job_facts.links(row)
     else:
-        links = [("The job", item_url("job", row.job_id))] if getattr(row, "job_id", "") else []
+        links = [(_("The job"), item_url("job", row.job_id))] if getattr(row, "job_id", "") else []
         if name := standing.subject_of(source, row).get("key"):
             links.append(job_facts.audit_of("key", name))
     model = MODELS[source]._meta.model_name
     if source != "archived":
-        links.append(("The whole row", reverse(f"admin:ledger_{model}_change", args=[row.pk])))
+        links.append((_("The whole row"), reverse(f"admin:ledger_{model}_change", args=[row.pk])))
     return links

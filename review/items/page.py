@@ -8,6 +8,7 @@ from django.utils.safestring import SafeString
 
 from review.decisions import REASON, Decision, Kind
 from review.items.parts import Chip, ContentVersion, FieldPart, Payload, SendPart
+from review.language import later
 from review.setup import SETUP
 
 
@@ -132,7 +133,7 @@ class ItemPage:
     offers: Sequence[Offer] = ()
     needs: frozenset[str] = frozenset()
     # What the tick of a resend accepts.
-    risk: str = "a possible second send"
+    risk: str = later("a possible second send")
     inputs: Mapping[str, str] = field(default_factory=dict)
     lock_version: int | None = None
     revision_seen: str = ""

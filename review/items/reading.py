@@ -17,6 +17,7 @@ from review.items.deeds import ByPerson, decided_versions
 from review.items.hidden import hidden, hidden_body
 from review.items.parts import Payload, Version
 from review.jsonvalue import MISSING, PREVIEW_LIMIT, Preview, UnreadableError, parse, pretty
+from review.language import _
 from review.text import actor, shown, visible
 
 # One side of a compare: more than any record a person compares by eye.
@@ -72,11 +73,11 @@ def side(text: str | None, *, wrapped: bool = False, limit: int = SIDE_LIMIT) ->
     if text is None:
         return Side()
     if len(text) > limit:
-        return Side(text=text[:limit], problem="too large to compare field by field")
+        return Side(text=text[:limit], problem=_("too large to compare field by field"))
     try:
         value = parse(text)
     except UnreadableError as error:
-        return Side(text=text, problem=f"not readable as JSON ({error})")
+        return Side(text=text, problem=_("not readable as JSON ({error})").format(error=error))
     return Side(_unwrapped(value) if wrapped else value, text)
 
 
@@ -157,7 +158,7 @@ def owners(target: str, fields: list[str]) -> Owners:
 
 def payload_of_job(job: Job, *, allowed: bool) -> Payload:
     """Preview a job's payload: its raw bytes where they are kept, else its JSON text."""
-    label = "Payload"
+    label = _("Payload")
     if not allowed:
         body = hidden_body(label, bytes(job.body_sha256)) if job.body_sha256 else None
         return body or hidden(label, job, "payload") or Payload(label, Preview("", cut=False))
@@ -169,7 +170,7 @@ def payload_of_job(job: Job, *, allowed: bool) -> Payload:
         .values_list("text", flat=True)
         .first()
     )
-    found = preview(label, stored or "", problem="" if stored else "nothing is stored")
+    found = preview(label, stored or "", problem="" if stored else _("nothing is stored"))
     return replace(found, resent=bool(stored))
 
 
@@ -197,7 +198,7 @@ def payload_of_body(label: str, sha256: bytes) -> Payload | None:
     found = preview(label, text, size=body["size"], problem=body["parse_error"] or "")
     if not body["parse_error"]:
         return found
-    return replace(found, label="What came, byte for byte", open=True)
+    return replace(found, label=_("What came, byte for byte"), open=True)
 
 
 def unreadable_because(sha256: bytes | memoryview | None) -> str:
@@ -217,7 +218,7 @@ def preview(
             written = pretty(_masked(_unwrapped(parse(text)) if wrapped else parse(text)))
             return Payload(label, Preview(visible(written.text), written.cut), size)
         except UnreadableError as error:
-            problem = f"not readable as JSON: {error}"
+            problem = _("not readable as JSON: {error}").format(error=error)
     return Payload(label, Preview(visible(text[:PREVIEW_LIMIT]), cut), size, problem[:300])
 
 

@@ -25,13 +25,15 @@ from review.items.reading import json_text
 from review.items.row_words import what, why
 from review.items.sends import class_name, facts_of
 from review.items.standing import UNDER_WAY
+from review.language import _, plural
 from review.models import QueueItem
-from review.text import actor, counted, shown
+from review.text import actor, shown
 
 
 class Told(NamedTuple):
     """What an item is called, why it waits, what to do next, and short labels."""
 
+    # Stored with a set of items as it stands here, so it is in the words of the code.
     what: str
     why: str
     next: str
@@ -95,8 +97,8 @@ def _conflicts(ids: list[str]) -> dict[str, Told]:
             "first": writers.get((row.target, row.record_key, row.version_found)),
             **facts_of(job, provider, now),
         }
-        chips = ["sensitive"] if row.sensitive else []
-        chips += ["second person"] if row.proposed_by else []
+        chips = [_("sensitive")] if row.sensitive else []
+        chips += [_("second person")] if row.proposed_by else []
         following = nexts.of_conflict(
             row, job.provider if job else None, provider, has_job=job is not None
         )
@@ -144,18 +146,21 @@ def _failed(ids: list[str]) -> dict[str, Told]:
             + (f" · node “{shown(row.error_node, 60)}”" if row.error_node else ""),
             f"{_message(row.error_message, unread=row.unread)} · {_retried(row.retry_count)}",
             nexts.of_other("failed_job", row, again=row.again),
-            ("second person",) if row.proposed_by else (),
+            (_("second person"),) if row.proposed_by else (),
         )
         for row in rows
     }
 
 
 def _message(message: str | None, *, unread: bool) -> str:
-    return shown(message or ("its report could not be read" if unread else "no message"), 160)
+    missing = _("its report could not be read") if unread else _("no message")
+    return shown(message or missing, 160)
 
 
 def _retried(times: int) -> str:
-    return f"retried {counted(times, 'time')}" if times else "never retried"
+    if not times:
+        return _("never retried")
+    return plural("retried {number} time", "retried {number} times", times)
 
 
 def _job_name(row: Job) -> str:
@@ -169,7 +174,7 @@ def _jobs(ids: list[str]) -> dict[str, Told]:
     return {
         row.pk: Told(
             _job_name(row),
-            f"due, and no worker of {actor(row.workflow, 60)} takes it",
+            _("due, and no worker of {workflow} takes it").format(workflow=actor(row.workflow, 60)),
             nexts.of_other("job", row),
         )
         for row in rows
@@ -181,16 +186,18 @@ def _batches(ids: list[str]) -> dict[str, Told]:
     return {
         str(row.pk): Told(
             f"import of {actor(row.workflow_name, 80)}",
-            " after ".join(
-                (
-                    "failed" if row.status == "failed" else "stalled",
-                    counted(row.items_processed, "item"),
-                )
-            ),
+            _came_to(row),
             nexts.of_other("batch", row),
         )
         for row in rows
     }
+
+
+def _came_to(row: BatchRun) -> str:
+    done = row.items_processed
+    if row.status == "failed":
+        return plural("failed after {number} item", "failed after {number} items", done)
+    return plural("stalled after {number} item", "stalled after {number} items", done)
 
 
 def _outbox(ids: list[str]) -> dict[str, Told]:
@@ -200,18 +207,18 @@ def _outbox(ids: list[str]) -> dict[str, Told]:
     return {
         str(row.pk): Told(
             f"{shown(row.topic, 60)} · {shown(row.subject, 80)}",
-            ": ".join(
-                part
-                for part in (
-                    f"not delivered after {counted(row.attempts, 'try', 'tries')}",
-                    shown(row.last_error, 120),
-                )
-                if part
-            ),
+            _undelivered(row),
             nexts.of_other("outbox", row),
         )
         for row in rows
     }
+
+
+def _undelivered(row: OutboxMessage) -> str:
+    tried = plural(
+        "not delivered after {number} try", "not delivered after {number} tries", row.attempts
+    )
+    return f"{tried}: {shown(row.last_error, 120)}" if row.last_error else tried
 
 
 def _runs(ids: list[str]) -> dict[str, Told]:
@@ -221,20 +228,24 @@ def _runs(ids: list[str]) -> dict[str, Told]:
     return {
         str(row.pk): Told(
             f"run of {actor(row.workflow, 80)}",
-            f"engine says {shown(row.engine_status, 40)}"
-            if row.engine_status
-            else "the engine cannot be asked: no execution is known"
-            if not row.external_execution_id
-            else "the engine gave no answer",
+            _heard(row),
             nexts.of_other("run", row),
         )
         for row in rows
     }
 
 
+def _heard(row: Run) -> str:
+    if row.engine_status:
+        return _("engine says {status}").format(status=shown(row.engine_status, 40))
+    if not row.external_execution_id:
+        return _("the engine cannot be asked: no execution is known")
+    return _("the engine gave no answer")
+
+
 def _keys(ids: list[str]) -> dict[str, Told]:
-    following = nexts.of_other("key", None)
-    return {pk: Told(shown(pk, 120), "held longer than it should be", following) for pk in ids}
+    following, late = nexts.of_other("key", None), _("held longer than it should be")
+    return {pk: Told(shown(pk, 120), late, following) for pk in ids}
 
 
 _TELL = {

@@ -65,31 +65,34 @@ def standing_of(source: str, row: Any, now: datetime) -> Standing:
 def _failed_job(row: FailedJob, now: datetime) -> Standing:
     job = Job.objects.only(*_JOB_FACTS).filter(pk=row.job_id).first() if row.job_id else None
     closed = {
-        "retrying": "It is being tried again; it comes back here if it fails again.",
-        "resolved": "It is resolved.",
-        "abandoned": "It is abandoned.",
+        "retrying": _("It is being tried again; it comes back here if it fails again."),
+        "resolved": _("It is resolved."),
+        "abandoned": _("It is abandoned."),
     }.get(row.state, "")
     forbidden = {}
     if row.acked_at:
-        forbidden["acknowledge"] = "Somebody has seen it."
+        forbidden["acknowledge"] = _("Somebody has seen it.")
     if job is None and reading.unreadable_because(row.payload_sha256):
-        forbidden["resend"] = (
+        forbidden["resend"] = _(
             "What came could not be read, so nothing can be sent from it. Redo the work, then "
             "acknowledge or abandon it."
         )
     elif job is None and not (row.effect and _has_event(row)):
-        forbidden["resend"] = (
+        forbidden["resend"] = _(
             "It names neither a job nor an event with its effect, so nothing can be sent again. "
             "Redo the work, then acknowledge or abandon it."
         )
     elif job and job.state in UNDER_WAY:
-        forbidden["resend"] = f"Its job is {job.state}, so it is under way already."
-    dead = job is not None and job.state == "dead"
-    key = " Its job and key close for good; a redelivery gets this answer." if dead else ""
-    words = {
-        "resend": _resend_words(row, job, now),
-        "abandon": f"Gives it up. Landed sends nothing more.{key}",
-    }
+        under_way = _("Its job is {state}, so it is under way already.")
+        forbidden["resend"] = under_way.format(state=job.state)
+    if job is not None and job.state == "dead":
+        abandon = _(
+            "Gives it up. Landed sends nothing more. Its job and key close for good; a redelivery "
+            "gets this answer."
+        )
+    else:
+        abandon = _("Gives it up. Landed sends nothing more.")
+    words = {"resend": _resend_words(row, job, now), "abandon": abandon}
     return Standing(closed, words, forbidden)
 
 
@@ -110,31 +113,39 @@ _JOB_FACTS = (
 
 def _resend_words(row: FailedJob, job: Job | None, now: datetime) -> str:
     if job is None:
-        return "Enters the event under its key; if it was done before, nothing is sent again."
+        return _("Enters the event under its key; if it was done before, nothing is sent again.")
     provider = Provider.objects.filter(pk=job.provider).first()
-    name = shown(job.provider, 60)
     if older := sends.overtaken_words(sends.overtaken_by(job)):
-        return f"Sends nothing now: {older}It becomes a question, to be decided by what is known."
-    if job.first_marked_at is None:
-        it = "Its latest try" if job.send_no else "It"
-        never = f"{it} was never marked as sent to {name}."
-        return f"Queues the job again, same key, same content. {never}"
-    if sends.may_redrive(job, provider, now):
-        return f"Queues the job again, same key, same content; {name} refuses a repeat."
-    return (
-        f"Sends nothing now: {name} may have it already. It becomes an uncertain send, to be "
-        "decided by what is known."
-    )
+        words = _("Sends nothing now: {why} It becomes a question, to be decided by what is known.")
+        return words.format(why=older.rstrip())
+    if job.first_marked_at is None and job.send_no:
+        words = _(
+            "Queues the job again, same key, same content. Its latest try was never marked as sent "
+            "to {provider}."
+        )
+    elif job.first_marked_at is None:
+        words = _(
+            "Queues the job again, same key, same content. It was never marked as sent to "
+            "{provider}."
+        )
+    elif sends.may_redrive(job, provider, now):
+        words = _("Queues the job again, same key, same content; {provider} refuses a repeat.")
+    else:
+        words = _(
+            "Sends nothing now: {provider} may have it already. It becomes an uncertain send, to "
+            "be decided by what is known."
+        )
+    return words.format(provider=shown(job.provider, 60))
 
 
 def _job(row: Job, _now: datetime) -> Standing:
     closed = {
-        "claimed": "A worker holds it now.",
-        "sweeping": "The sweeper looks at it now.",
-        "review": "It became an uncertain send; decide that.",
-        "dead": "It became a dead letter; decide that.",
-        "done": "The job is done.",
-        "abandoned": "The job is abandoned.",
+        "claimed": _("A worker holds it now."),
+        "sweeping": _("The sweeper looks at it now."),
+        "review": _("It became an uncertain send; decide that."),
+        "dead": _("It became a dead letter; decide that."),
+        "done": _("The job is done."),
+        "abandoned": _("The job is abandoned."),
     }.get(row.state, "")
     if sends.was_marked(row):
         abandon = _(
@@ -152,28 +163,30 @@ def _job(row: Job, _now: datetime) -> Standing:
 def _batch(row: BatchRun, now: datetime) -> Standing:
     closed = ""
     if row.status == "complete":
-        closed = "The import is complete."
+        closed = _("The import is complete.")
     elif row.acked_at:
-        closed = "Somebody has ended or seen it."
+        closed = _("Somebody has ended or seen it.")
     forbidden = {}
     if row.status != "failed":
-        forbidden["acknowledge"] = "Only a failed import is acknowledged; mark it failed first."
+        forbidden["acknowledge"] = _("Only a failed import is acknowledged; mark it failed first.")
     if row.status != "running":
-        forbidden["mark_failed"] = "It has failed already."
+        forbidden["mark_failed"] = _("It has failed already.")
     elif row.lease_expires_at and row.lease_expires_at > now:
-        forbidden["mark_failed"] = "Its worker gave a sign of life and still holds it."
-    cursor = f"cursor {shown(row.last_cursor, 60)}" if row.last_cursor else "the beginning"
+        forbidden["mark_failed"] = _("Its worker gave a sign of life and still holds it.")
+    cursor = _("the beginning")
+    if row.last_cursor:
+        cursor = _("cursor {cursor}").format(cursor=shown(row.last_cursor, 60))
     return Standing(closed, {"workflow": actor(row.workflow_name, 60), "cursor": cursor}, forbidden)
 
 
 def _outbox(row: OutboxMessage, _now: datetime) -> Standing:
     closed = ""
     if row.dropped_at:
-        closed = "It was dropped."
+        closed = _("It was dropped.")
     elif row.published_at:
-        closed = "It was delivered."
+        closed = _("It was delivered.")
     elif row.given_up_at is None:
-        closed = "It is being tried; it comes back here if that fails."
+        closed = _("It is being tried; it comes back here if that fails.")
     return Standing(closed, {"topic": shown(row.topic, 60), "subject": shown(row.subject, 80)})
 
 
@@ -181,15 +194,16 @@ def _run(row: Run, _now: datetime) -> Standing:
     known = row.external_execution_id
     forbidden = {}
     if not known:
-        forbidden["request_stop"] = "No execution is known. Attach it first."
-        forbidden["check_engine"] = "No execution is known. Attach it first."
+        forbidden["request_stop"] = _("No execution is known. Attach it first.")
+        forbidden["check_engine"] = _("No execution is known. Attach it first.")
     if not row.needs_operator:
-        forbidden["clear_flag"] = "It is not flagged."
+        forbidden["clear_flag"] = _("It is not flagged.")
         if known:
-            forbidden["attach_execution"] = "Its execution is known."
+            forbidden["attach_execution"] = _("Its execution is known.")
+    ended = _("The run has ended: {status}.").format(status=row.status)
     return Standing(
-        "" if row.status == "running" else f"The run has ended: {row.status}.",
-        {"execution": shown(known or "(none)", 60)},
+        "" if row.status == "running" else ended,
+        {"execution": shown(known or _("(none)"), 60)},
         forbidden,
     )
 
@@ -253,8 +267,8 @@ def _decided(
     labels = {each.decision: each.label for each in SOURCES[source].decisions}
     return Decided(
         state="abandoned" if decision in ("abandon", "drop") else "",
-        decision=labels.get(str(decision), shown(decision, 80)),
-        by=actor(by or "the ledger", 80),
+        decision=str(labels.get(str(decision), shown(decision, 80))),
+        by=actor(by or _("the ledger"), 80),
         at=at,
         reason=shown(reason or "", 400),
     )
@@ -275,4 +289,5 @@ def instead_of(source: str, row: Any) -> tuple[str, str] | None:
         found = conflicts.filter(state="resent").first()
     if found is None:
         return None
-    return (f"item {found.id}", reverse("admin:review_item", args=["conflict", found.id]))
+    name = _("item {number}").format(number=found.id)
+    return name, reverse("admin:review_item", args=["conflict", found.id])
