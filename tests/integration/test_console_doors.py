@@ -10,6 +10,7 @@ from django.contrib.auth.models import Permission, User
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import translation
 
 from ledger.api.snapshot import current
 from ledger.models import AuditEvent
@@ -99,6 +100,14 @@ def test_every_button_has_a_route_and_a_command():
         assert route["operationId"] == name
         found, path = _find(re.sub(r"\{\w+\}", "7", each.path))
         assert (found.name, set(path.values()) <= {"7"}) == (name, True)
+
+
+def test_a_door_describes_its_verbs_in_english_whoever_asks_first():
+    """The table is made once, perhaps within the request of somebody who reads another language."""
+    with translation.override("de"):
+        assert {verb.says for verb in verbs.__wrapped__().values()} == {
+            verb.says for verb in verbs().values()
+        }
 
 
 def test_nobody_gets_past_a_button_they_may_not_press(transactional_db):
