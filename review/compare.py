@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from review.jsonvalue import MISSING, Number, inline, scalar_text, type_name
+from review.jsonvalue import MISSING, TYPE_WORDS, Number, inline, scalar_text, type_name
 from review.language import _, later, plural
 from review.marks import Budget, Segment, elide, mark_items, mark_text
 
@@ -55,18 +55,6 @@ CHANGE_WORDS: Mapping[Change, str] = {
     Change.AGREED: later("both sides wrote the same"),
     Change.CLASH: later("changed on both sides: only one can stay"),
     Change.CARRIED: later("changed since; the attempt carries the old value"),
-}
-
-
-# The names of jsonvalue.type_name, for people.
-TYPE_WORDS: Mapping[str, str] = {
-    "missing": later("missing"),
-    "null": "null",
-    "yes/no": later("yes/no"),
-    "number": later("number"),
-    "text": later("text"),
-    "list": later("list"),
-    "object": later("object"),
 }
 
 

@@ -7,14 +7,14 @@ that has no value at all, which is not the same as null.
 import enum
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 import orjson
 
-from review.language import _
+from review.language import _, later
 
 # A cell or preview never holds more than this; a person reads the first screens, not megabytes.
 PREVIEW_LIMIT: Final = 65_536
@@ -129,7 +129,7 @@ def wire(value: Any) -> Any:
 
 
 def type_name(value: Any) -> str:
-    """Name a value's type in words a person uses."""
+    """Name a value's type in words a person uses, the same in every language."""
     if value is MISSING:
         return "missing"
     if value is None:
@@ -141,6 +141,18 @@ def type_name(value: Any) -> str:
     if isinstance(value, str):
         return "text"
     return "list" if isinstance(value, list) else "object"
+
+
+# What type_name returns, in the reader's language.
+TYPE_WORDS: Mapping[str, str] = {
+    "missing": later("missing"),
+    "null": "null",
+    "yes/no": later("yes/no"),
+    "number": later("number"),
+    "text": later("text"),
+    "list": later("list"),
+    "object": later("object"),
+}
 
 
 @dataclass(frozen=True, slots=True)
