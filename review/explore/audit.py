@@ -21,17 +21,18 @@ from review.explore import shapes
 from review.explore.shapes import Line, Page, number_of
 from review.items import timeline
 from review.items.parts import Chip
+from review.language import _, later
 from review.people import People
 from review.text import shown
 
 # Rows looked through at once where no index names them.
 WINDOW: Final = 100_000
 SUBJECTS: Final[Mapping[str, str]] = {
-    "key": "Key",
-    "record": "Record",
-    "job": "Job",
-    "item": "Item number",
-    "person": "Person",
+    "key": later("Key"),
+    "record": later("Record"),
+    "job": later("Job"),
+    "item": later("Item number"),
+    "person": later("Person"),
 }
 KINDS: Final[Sequence[str]] = tuple(sorted(ACTOR_KINDS))
 _NEWEST: Final = 2**62
@@ -75,14 +76,14 @@ def wanted(query: Mapping[str, str]) -> Wanted:
     since, until = _moment(query.get("since", "")), _moment(query.get("until", ""), end=True)
     problem = ""
     if by not in SUBJECTS or (outcome and outcome not in OUTCOMES) or (who and who not in KINDS):
-        problem = "The address holds a word this page does not know."
+        problem = _("The address holds a word this page does not know.")
     elif (query.get("since") and since is None) or (query.get("until") and until is None):
-        problem = "Give a day as 2026-11-30."
+        problem = _("Give a day as 2026-11-30.")
     elif q and _subject(by, q) is None:
         problem = (
-            "A record is written as its table, a slash and its key: customers/1002."
+            _("A record is written as its table, a slash and its key: customers/1002.")
             if by == "record"
-            else "An item has a number: 17 or #17."
+            else _("An item has a number: 17 or #17.")
         )
     return Wanted(by if by in SUBJECTS else "key", q, outcome, who, since, until, problem)
 

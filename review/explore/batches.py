@@ -9,7 +9,8 @@ from review.explore.shapes import Line, Listing, Look, Tab, number_of
 from review.items.addresses import item_url
 from review.items.parts import Chip
 from review.items.states import state_of
-from review.text import actor, counted, shown
+from review.language import _, later, plural
+from review.text import actor, shown
 
 # Found by workflow: one that runs, and this many that wait.
 _PER_WORKFLOW = 20
@@ -35,50 +36,57 @@ def _line(batch: BatchRun, look: Look) -> Line:
     )
     chips = [state_of("batch", batch)]
     if over:
-        chips.append(Chip("lease over", "bad", "!"))
-    cursor = f"at {shown(batch.last_cursor, 60)}" if batch.last_cursor else "at the beginning"
-    error = f" · {shown(batch.last_error, 120)}" if batch.last_error else ""
+        chips.append(Chip(_("lease over"), "bad", "!"))
+    cursor = _("at the beginning")
+    if batch.last_cursor:
+        cursor = _("at {cursor}").format(cursor=shown(batch.last_cursor, 60))
+    why = [cursor, _("chunk {number}").format(number=batch.chunk_no)]
+    if batch.last_error:
+        why.append(shown(batch.last_error, 120))
+    what = _("{workflow}, batch {number}")
     return Line(
-        what=f"{actor(batch.workflow_name, 80)}, batch {batch.id}",
+        what=what.format(workflow=actor(batch.workflow_name, 80), number=batch.id),
         url=item_url("batch", batch.id),
-        why=f"{cursor} · chunk {batch.chunk_no}{error}",
+        why=" · ".join(why),
         chips=tuple(chips),
         at=batch.heartbeat_at or batch.started_at,
         late=over,
-        last=counted(batch.items_processed, "item"),
+        last=plural("{number} item", "{number} items", batch.items_processed),
     )
 
 
 BATCHES = Listing(
-    title="Batches",
-    story="Long imports keep their cursor here, so that the next start goes on where the last one "
-    "stopped. One that stopped is marked failed or acknowledged on its page.",
-    heads=("Import", "State", "Done so far"),
-    finds="Find by its number, or by workflow where it runs or waits",
+    title=later("Batches"),
+    story=later(
+        "Long imports keep their cursor here, so that the next start goes on where the last one "
+        "stopped. One that stopped is marked failed or acknowledged on its page."
+    ),
+    heads=(later("Import"), later("State"), later("Done so far")),
+    finds=later("Find by its number, or by workflow where it runs or waits"),
     tabs={
         "": Tab(
-            "Stopped",
+            later("Stopped"),
             lambda: _batches().filter(waiting_since__isnull=False),
             ("waiting_since", "id"),
-            "the longest stopped, first",
-            when="Last sign",
-            empty="No import is stopped.",
+            later("the longest stopped, first"),
+            when=later("Last sign"),
+            empty=later("No import is stopped."),
         ),
         "running": Tab(
-            "Running",
+            later("Running"),
             lambda: _batches().filter(status="running", guarded=True),
             ("workflow_name", "id"),
-            "by workflow",
-            when="Last sign",
-            empty="No import runs now. A workflow begins one with start_batch.",
+            later("by workflow"),
+            when=later("Last sign"),
+            empty=later("No import runs now. A workflow begins one with start_batch."),
         ),
         "all": Tab(
-            "All",
+            later("All"),
             _batches,
             ("-id",),
-            "the newest first",
-            when="Last sign",
-            empty="No import has run yet. A workflow begins one with start_batch.",
+            later("the newest first"),
+            when=later("Last sign"),
+            empty=later("No import has run yet. A workflow begins one with start_batch."),
         ),
     },
     find=_find,

@@ -11,6 +11,7 @@ from review.explore.policies import POLICIES
 from review.explore.providers import PROVIDERS
 from review.explore.runs import RUNS
 from review.explore.shapes import Listing
+from review.language import later
 
 LISTS: Final[Mapping[str, Listing]] = {
     "jobs": JOBS,
@@ -24,10 +25,10 @@ LISTS: Final[Mapping[str, Listing]] = {
 # Pages in the same frame whose rows come otherwise.
 TITLES: Final[Mapping[str, str]] = {
     **{noun: each.title for noun, each in LISTS.items()},
-    "today": "Today",
-    "workflows": "Workflows & fields",
-    "sweeps": "Sweeps & locks",
-    "audit": "Audit",
+    "today": later("Today"),
+    "workflows": later("Workflows & fields"),
+    "sweeps": later("Sweeps & locks"),
+    "audit": later("Audit"),
 }
 # The list that leads to a page of the set-up.
 HOMES: Final[Mapping[str, str]] = {

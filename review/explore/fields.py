@@ -18,6 +18,7 @@ from ledger.models import (
     Workflow,
 )
 from review.items.addresses import item_url, list_url
+from review.language import _
 from review.text import actor, listed, shown
 from sweeper import drift
 
@@ -158,13 +159,14 @@ def _matrix(
                 cells,
             )
         )
-    where = "outside this database" if target.external else shown(target.table, 80)
+    more = _("{workflows} more workflows and {fields} more fields are not shown.")
+    where = _("outside this database") if target.external else shown(target.table, 80)
     return Matrix(
         shown(target.name, 80),
         where,
         tuple((actor(name, 60), item_url("workflow", name)) for name in shown_workflows),
         tuple(rows),
-        f"{left[0]} more workflows and {left[1]} more fields are not shown." if any(left) else "",
+        more.format(workflows=left[0], fields=left[1]) if any(left) else "",
     )
 
 
@@ -176,9 +178,10 @@ def _rules(targets: Iterable[str]) -> dict[str, tuple[tuple[str, str], ...]]:
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
     rows = Rule.objects.filter(target__in=targets).defer("source").order_by("target", "name")
     for rule in rows[:_MOVES]:
-        reads = listed([shown(name, 60) for name in rule.reads], most=6) or "nothing else"
-        fields = listed([shown(name, 40) for name in rule.fields], most=6) or "any field"
-        found[rule.target].append((shown(rule.name, 80), f"runs for {fields}; reads {reads}"))
+        reads = listed([shown(name, 60) for name in rule.reads], most=6) or _("nothing else")
+        fields = listed([shown(name, 40) for name in rule.fields], most=6) or _("any field")
+        words = _("runs for {fields}; reads {reads}").format(fields=fields, reads=reads)
+        found[rule.target].append((shown(rule.name, 80), words))
     return {target: tuple(rules) for target, rules in found.items()}
 
 
@@ -207,7 +210,7 @@ def deployed() -> list[Deployed]:
             shown(row.name, 80),
             item_url("workflow", row.name),
             shown(row.active_version, 40),
-            shown(row.export_sha256, 13) or "none kept",
+            shown(row.export_sha256, 13) or _("none kept"),
             row.enabled,
             row.name in drifted,
             row.exported_at or row.created_at,
@@ -242,7 +245,7 @@ def deploys() -> list[Deploy]:
 
 def _refusal(about: str | None, hint: str | None) -> str:
     """Say why a deploy was refused, with what it was about."""
-    return ": ".join(shown(part, 300) for part in (about, hint) if part) or "refused"
+    return ": ".join(shown(part, 300) for part in (about, hint) if part) or _("refused")
 
 
 def hot() -> list[Hot]:

@@ -7,6 +7,7 @@ from review.explore.shapes import Line, Listing, Look, Tab
 from review.items.addresses import item_url
 from review.items.parts import Chip
 from review.items.setup_facts import class_chip, days
+from review.language import _, later
 from review.text import actor, age, shown
 
 
@@ -17,22 +18,24 @@ def _providers() -> Any:
 def _line(provider: Provider, _look: Look) -> Line:
     chips = [class_chip(provider)]
     if provider.auto_registered:
-        chips.append(Chip("registered by itself", "warn", "!"))
-    remembers = ""
+        chips.append(Chip(_("registered by itself"), "warn", "!"))
+    why = [
+        _("lease {age}").format(age=age(provider.lease_seconds)),
+        _("settle {age}").format(age=age(provider.settle_seconds)),
+        _("replays for {days}").format(days=days(provider.replay_horizon)),
+    ]
     if provider.class_field == "forced_unique":
-        life = "for ever" if provider.key_unlimited else f"for {age(provider.key_ttl_seconds or 0)}"
-        remembers = f" · remembers a key {life}"
-    signed = (
-        f"forgotten after {days(provider.archive_expiry)}, signed by "
-        f"{actor(provider.archive_signed_by, 40)}"
-        if provider.archive_expiry
-        else "kept for ever: no expiry is signed"
-    )
+        life = _("remembers a key for {age}").format(age=age(provider.key_ttl_seconds or 0))
+        why.append(_("remembers a key for ever") if provider.key_unlimited else life)
+    signed = _("kept for ever: no expiry is signed")
+    if provider.archive_expiry:
+        signed = _("forgotten after {days}, signed by {name}").format(
+            days=days(provider.archive_expiry), name=actor(provider.archive_signed_by, 40)
+        )
     return Line(
         what=shown(provider.name, 80),
         url=item_url("provider", provider.name),
-        why=f"lease {age(provider.lease_seconds)} · settle {age(provider.settle_seconds)}"
-        f" · replays for {days(provider.replay_horizon)}{remembers}",
+        why=" · ".join(why),
         chips=tuple(chips),
         at=provider.created_at,
         last=signed,
@@ -40,23 +43,25 @@ def _line(provider: Provider, _look: Look) -> Line:
 
 
 PROVIDERS = Listing(
-    title="Providers & retention",
-    story="The class of a provider decides what recovery may do without a person. Open one to "
-    "change what is known of it, or to sign from when its archived keys may be forgotten.",
-    heads=("Provider", "Class", "Archived keys"),
-    finds="Find a provider by its whole name",
+    title=later("Providers & retention"),
+    story=later(
+        "The class of a provider decides what recovery may do without a person. Open one to change "
+        "what is known of it, or to sign from when its archived keys may be forgotten."
+    ),
+    heads=(later("Provider"), later("Class"), later("Archived keys")),
+    finds=later("Find a provider by its whole name"),
     tabs={
-        "": Tab("All", _providers, ("name",), "by name", when="Since"),
+        "": Tab(later("All"), _providers, ("name",), later("by name"), when=later("Since")),
         "strangers": Tab(
-            "Registered by themselves",
+            later("Registered by themselves"),
             lambda: _providers().filter(auto_registered=True),
             ("name",),
-            "by name",
-            when="Since",
-            empty="A person has registered every provider.",
+            later("by name"),
+            when=later("Since"),
+            empty=later("A person has registered every provider."),
         ),
     },
     find=lambda text: list(_providers().filter(pk=text)),
     line=_line,
-    lost="A provider and its driver are registered with manage.py provider.",
+    lost=later("A provider and its driver are registered with manage.py provider."),
 )

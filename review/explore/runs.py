@@ -12,6 +12,7 @@ from review.explore.shapes import HITS, Line, Listing, Look, Tab
 from review.items.addresses import item_url
 from review.items.parts import Chip
 from review.items.states import state_of
+from review.language import _, later
 from review.text import actor, shown
 
 
@@ -36,15 +37,15 @@ def why_of(run: Run, now: datetime) -> str:
     """Say in one line how a run stands."""
     parts = []
     if run.status == "running" and run.deadline_at and run.deadline_at <= now:
-        parts.append("past its deadline")
+        parts.append(_("past its deadline"))
     if run.stop_requested_at and run.status == "running":
-        parts.append("a stop was asked for")
+        parts.append(_("a stop was asked for"))
     if run.external_execution_id is None:
-        parts.append("no execution is known, so the engine cannot be asked")
+        parts.append(_("no execution is known, so the engine cannot be asked"))
     elif run.engine_status:
-        parts.append(f"the engine says {shown(run.engine_status, 40)}")
+        parts.append(_("the engine says {status}").format(status=shown(run.engine_status, 40)))
     else:
-        parts.append("the engine was not asked yet")
+        parts.append(_("the engine was not asked yet"))
     if run.error:
         parts.append(shown(run.error, 120))
     return " · ".join(parts)
@@ -53,60 +54,63 @@ def why_of(run: Run, now: datetime) -> str:
 def _line(run: Run, look: Look) -> Line:
     chips = [state_of("run", run)]
     if run.needs_operator:
-        chips.append(Chip("flagged", "bad", "!"))
-    execution = shown(run.external_execution_id, 60) or "none known"
+        chips.append(Chip(_("flagged"), "bad", "!"))
+    execution = shown(run.external_execution_id, 60) or _("none known")
+    what = _("{workflow}, execution {execution}")
     return Line(
-        what=f"{actor(run.workflow, 80)}, execution {execution}",
+        what=what.format(workflow=actor(run.workflow, 80), execution=execution),
         url=item_url("run", run.id),
         why=why_of(run, look.now),
         chips=tuple(chips),
         at=run.ended_at or run.started_at,
         late=bool(run.status == "running" and run.deadline_at and run.deadline_at <= look.now),
-        last=f"job {shown(run.job_id, 80)}" if run.job_id else "no job",
+        last=_("job {job}").format(job=shown(run.job_id, 80)) if run.job_id else _("no job"),
     )
 
 
 RUNS = Listing(
-    title="Runs",
-    story="Executions of the engine that were announced here. The engine's word alone ends none: "
-    "one that nobody can account for is flagged for a person.",
-    heads=("Run", "State", "For"),
-    finds="Find by run id, or by execution: 81244, or instance/81244",
+    title=later("Runs"),
+    story=later(
+        "Executions of the engine that were announced here. The engine's word alone ends none: one "
+        "that nobody can account for is flagged for a person."
+    ),
+    heads=(later("Run"), later("State"), later("For")),
+    finds=later("Find by run id, or by execution: 81244, or instance/81244"),
     tabs={
         "": Tab(
-            "Flagged",
+            later("Flagged"),
             lambda: _runs().filter(waiting_since__isnull=False),
             ("waiting_since", "id"),
-            "the longest flagged, first",
-            when="Started",
-            empty="No run waits for a person.",
+            later("the longest flagged, first"),
+            when=later("Started"),
+            empty=later("No run waits for a person."),
         ),
         "late": Tab(
-            "Past the deadline",
+            later("Past the deadline"),
             lambda: _running().filter(deadline_at__lte=timezone.now()),
             ("deadline_at", "id"),
-            "the latest first",
-            when="Started",
-            empty="No running run is past its deadline.",
+            later("the latest first"),
+            when=later("Started"),
+            empty=later("No running run is past its deadline."),
         ),
         "stopping": Tab(
-            "Stop asked",
+            later("Stop asked"),
             lambda: _running().filter(stop_requested_at__isnull=False),
             ("stop_requested_at", "id"),
-            "asked longest ago, first",
-            when="Started",
-            empty="No stop is under way.",
+            later("asked longest ago, first"),
+            when=later("Started"),
+            empty=later("No stop is under way."),
         ),
         "running": Tab(
-            "Running",
+            later("Running"),
             _running,
             ("started_at", "id"),
-            "the oldest first",
-            when="Started",
-            empty="No run is under way. A workflow announces one with start_run.",
+            later("the oldest first"),
+            when=later("Started"),
+            empty=later("No run is under way. A workflow announces one with start_run."),
         ),
     },
     find=_find,
     line=_line,
-    lost="Runs that ended are found by their execution, or through their job.",
+    lost=later("Runs that ended are found by their execution, or through their job."),
 )

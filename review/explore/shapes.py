@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 
 from ledger.models import Effect
 from review.items.parts import Chip
+from review.language import grouped, later
 from review.people import People
 from review.text import shown
 
@@ -47,8 +48,8 @@ class Tab:
     # Columns none of which is NULL here; all of them the same way round, the last one unique.
     order: tuple[str, ...]
     said: str
-    when: str = "When"
-    empty: str = "Nothing is here now."
+    when: str = later("When")
+    empty: str = later("Nothing is here now.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class Listing:
     line: Callable[[Any, Look], Line]
     # Where else to look: a label and the name of an address, with its query.
     beside: Sequence[tuple[str, str, str]] = ()
-    lost: str = "Only exact names are found, so that a list of any size answers at once."
+    lost: str = later("Only exact names are found, so that a list of any size answers at once.")
 
     def tell(self, rows: Iterable[Any], people: People) -> list[Line]:
         """Put rows in words."""
@@ -130,7 +131,7 @@ def counted_to_cap(tab: Tab) -> str:
     in the table is not read.
     """
     number = len(tab.rows().order_by(*tab.order).values_list("pk")[: COUNT_CAP + 1])
-    return f"{COUNT_CAP:,}+" if number > COUNT_CAP else f"{number:,}"
+    return f"{grouped(COUNT_CAP)}+" if number > COUNT_CAP else grouped(number)
 
 
 def number_of(text: str) -> int | None:

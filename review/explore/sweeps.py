@@ -5,6 +5,7 @@ from datetime import datetime
 from review.explore.shapes import Line
 from review.items import ticks
 from review.items.addresses import item_url
+from review.language import _
 from review.text import shown
 
 
@@ -15,13 +16,15 @@ def lines(now: datetime) -> list[Line]:
 
 def _line(tick: ticks.Tick, now: datetime) -> Line:
     lock = tick.lock
-    held = (
-        f"{shown(lock.holder, 60)} · fence {lock.fence}" if lock and lock.holder else "never held"
-    )
+    held = _("never held")
+    if lock and lock.holder:
+        fence = _("fence {number}").format(number=lock.fence)
+        held = f"{shown(lock.holder, 60)} · {fence}"
+    did = _("Last: {what}.").format(what=tick.did())
     return Line(
         what=tick.title,
         url=item_url("tick", tick.pk),
-        why=f"{tick.does} Last: {tick.did()}.".strip(),
+        why=f"{tick.does} {did}".strip(),
         chips=(tick.chip(now),),
         at=tick.beat.last_success_at if tick.beat else None,
         late=tick.late(now),

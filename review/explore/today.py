@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import number_format
 
 from ledger.metrics import Day, Ended, ended_lately
 from ledger.models import OutboxMessage
@@ -15,6 +16,7 @@ from review.decisions import Kind
 from review.explore.jobs import JOBS
 from review.explore.shapes import COUNT_CAP, counted_to_cap
 from review.items.addresses import item_url, list_url
+from review.language import _, grouped
 from review.models import QueueItem
 from review.text import actor, age
 from review.verbs import kind_of
@@ -62,7 +64,7 @@ def waiting() -> list[Waiting]:
         )[: COUNT_CAP + 1]
     )
     capped = len(rows) > COUNT_CAP
-    counts = Counter((source, kind) for source, kind, _ in rows[:COUNT_CAP])
+    counts = Counter((source, kind) for source, kind, _since in rows[:COUNT_CAP])
     oldest: dict[tuple[str, str], datetime] = {}
     for source, kind, opened_at in rows:
         oldest.setdefault((source, kind), opened_at)
@@ -70,7 +72,7 @@ def waiting() -> list[Waiting]:
     return [
         Waiting(
             kind_of(source, kind),
-            f"{counts[source, kind]:,}{'+' if capped else ''}",
+            f"{grouped(counts[source, kind])}{'+' if capped else ''}",
             opened_at,
             f"{queue}?kind={source}:{kind if source == 'conflict' else ''}",
         )
@@ -93,8 +95,9 @@ def numbers() -> list[Number]:
     ]
     unpublished = OutboxMessage.objects.filter(published_at__isnull=True, dropped_at__isnull=True)
     oldest = unpublished.order_by("created_at").values_list("created_at", flat=True).first()
-    since = age((timezone.now() - oldest).total_seconds()) if oldest else "none"
-    return [*found, Number("Oldest undelivered message", since, item_url("tick", "relay_outbox"))]
+    since = age((timezone.now() - oldest).total_seconds()) if oldest else _("none")
+    label = _("Oldest undelivered message")
+    return [*found, Number(label, since, item_url("tick", "relay_outbox"))]
 
 
 def day() -> tuple[Day, Chart, list[Workflow]]:
@@ -122,4 +125,6 @@ def _workflow(each: Ended) -> Workflow:
 
 
 def _short(seconds: float) -> str:
-    return f"{seconds:.1f} s" if seconds < 10 else age(seconds)
+    if seconds >= 10:
+        return age(seconds)
+    return _("{seconds} s").format(seconds=number_format(round(seconds, 1), 1))

@@ -170,7 +170,7 @@ def banner_of(attempt: Attempt, source: str = "conflict") -> Banner:
     said = words(attempt.outcome, source)
     needs = attempt.detail.get("needs")
     asked = [needs] if isinstance(needs, str) else []
-    named = [str(NEEDS.get(need, shown(need, 120))) for need in asked]
+    named = [NEEDS.get(need, shown(need, 120)) for need in asked]
     extra = _("It needs {needs}.").format(needs=listed(named)) if named else ""
     if problems_of(attempt):  # something of the form is missing: nothing is wrong with the item
         return Banner("warn", _("Not decided yet"), extra or said.sentence, _UNCHANGED)
