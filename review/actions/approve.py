@@ -6,6 +6,7 @@ from ledger.models import Conflict
 from ledger.operations.decisions import approve_decision, reject_decision
 from review.actions.base import Attempt, answered, lock_version, reason
 from review.errors import IncompleteError
+from review.language import _
 
 
 def run(conflict: Conflict, actor: str, form: Mapping[str, str]) -> Attempt:
@@ -27,7 +28,7 @@ def reject(conflict: Conflict, actor: str, form: Mapping[str, str]) -> Attempt:
 def take_back(conflict: Conflict, actor: str, form: Mapping[str, str]) -> Attempt:
     """Throw one's own proposal away; another person's is rejected, which is another right."""
     if conflict.proposed_by != actor:
-        raise IncompleteError({"choice": "Only who proposed a decision can take it back."})
+        raise IncompleteError({"choice": _("Only who proposed a decision can take it back.")})
     result = reject_decision(
         conflict_id=conflict.id, lock_version=lock_version(form), actor=actor, reason=reason(form)
     )

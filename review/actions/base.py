@@ -7,15 +7,16 @@ from typing import Any
 from review.decisions import EVENT, EXECUTION, INSTANCE, REASON, REFERENCE
 from review.errors import IncompleteError
 from review.jsonvalue import PREVIEW_LIMIT, UnreadableError, parse, unstorable, wire
+from review.language import _, grouped, later
 
 # What a person types, by input and in the form's order: how long it may be (more is a paste gone
 # wrong), and what is said where it must not be blank.
 TEXTS: Mapping[str, tuple[int, str]] = {
-    REASON: (2_000, "Say why. The reason stays with the decision."),
-    EXECUTION: (200, "Type the id of the execution."),
-    INSTANCE: (200, "Type the name of the instance."),
-    EVENT: (PREVIEW_LIMIT, 'Type the event as JSON, such as {"id": "evt_1"}.'),
-    REFERENCE: (300, "Type the provider's reference."),
+    REASON: (2_000, later("Say why. The reason stays with the decision.")),
+    EXECUTION: (200, later("Type the id of the execution.")),
+    INSTANCE: (200, later("Type the name of the instance.")),
+    EVENT: (PREVIEW_LIMIT, later('Type the event as JSON, such as {"id": "evt_1"}.')),
+    REFERENCE: (300, later("Type the provider's reference.")),
 }
 # What a browser or Django puts where the bytes were no text: not what was typed.
 _UNREADABLE = "\ufffd"
@@ -40,7 +41,7 @@ def lock_version(form: Mapping[str, str]) -> int:
     """Return the version of the item the person saw."""
     text = form.get("lock_version", "")
     if not (text.isascii() and text.isdigit() and len(text) < 19):
-        raise IncompleteError({"lock_version": "This form is incomplete. Open the item again."})
+        raise IncompleteError({"lock_version": _("This form is incomplete. Open the item again.")})
     return int(text)
 
 
@@ -69,7 +70,7 @@ def document(text: str, name: str, hint: str) -> dict[str, Any]:
     try:
         value = parse(text)
     except UnreadableError as error:
-        raise IncompleteError({name: TEXTS[name][1] if name in TEXTS else hint}) from error
+        raise IncompleteError({name: str(TEXTS[name][1]) if name in TEXTS else hint}) from error
     if not isinstance(value, dict) or not value:
         raise IncompleteError({name: hint})
     if words := unstorable(value):
@@ -80,11 +81,12 @@ def document(text: str, name: str, hint: str) -> dict[str, Any]:
 def _problem(name: str, text: str | None, required: tuple[str, ...]) -> str:
     limit, blank = TEXTS[name]
     if text is None:
-        return blank if name in required else ""
+        return str(blank) if name in required else ""
     if len(text) > limit:
-        return f"Keep it under {limit:,} characters; it has {len(text):,}."
+        words = _("Keep it under {limit} characters; it has {number}.")
+        return words.format(limit=grouped(limit), number=grouped(len(text)))
     if _UNREADABLE in text:
-        return (
+        return _(
             "It holds a character that could not be read (shown as �); remove it or type it anew."
         )
     return unstorable(text)

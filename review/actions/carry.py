@@ -13,12 +13,13 @@ from review.errors import IncompleteError
 from review.items import conflict as conflicts
 from review.items import other
 from review.items import setup as set_up
+from review.language import later
 from review.setup import SETUP
 from review.verbs import AS_SHOWN, find_decision, is_offered
 
 # What the choice of a compare comes to, for who names it without a compare before their eyes.
 SPELLED_OUT: Final = ("apply", "merge")
-_NO_BUTTON: Final = {"decision": "Press one of the buttons of this item."}
+_NO_BUTTON: Final = later("Press one of the buttons of this item.")
 
 
 def find(source: str, item_id: str) -> Any:
@@ -44,7 +45,7 @@ def carry_out(
         return ACTIONS[verb](row, actor, form)
     decision = find_decision(source, verb, named)
     if decision is None:
-        raise IncompleteError(_NO_BUTTON)
+        raise IncompleteError({"decision": str(_NO_BUTTON)})
     run = setup.run if source in SETUP else others.run
     return run(source, row, decision, actor, form)
 
@@ -56,4 +57,4 @@ def _is_choice(named: str, spelled_out: bool) -> bool:
 def _refuse_what_is_no_button(row: Conflict, verb: str, named: str) -> None:
     # Where a verb is one decision, its address names it.
     if (named or verb == "resolve") and not is_offered(row.kind, verb, named):
-        raise IncompleteError(_NO_BUTTON)
+        raise IncompleteError({"decision": str(_NO_BUTTON)})

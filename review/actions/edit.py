@@ -12,6 +12,7 @@ from review.edits.page import SHOWN, Change, EditPage, change_of
 from review.edits.ways import NEW
 from review.errors import IncompleteError
 from review.jsonvalue import wire
+from review.language import _
 
 # What a won resend with changed content is called, by the key it went under.
 DECISIONS: Mapping[str, str] = {"same": "resend_changed", NEW: "resend_as_new"}
@@ -57,9 +58,9 @@ def _ready(built: EditPage, form: Mapping[str, str]) -> tuple[Change, str]:
     change = change_of(built)
     reason = texts(form, REASON)[REASON]
     if built.risky and form.get(RISK) != "yes":
-        raise IncompleteError({RISK: "Tick this if a second send is acceptable."})
+        raise IncompleteError({RISK: _("Tick this if a second send is acceptable.")})
     if form.get(SHOWN) != change.seal:
         raise IncompleteError(
-            {SHOWN: "What differs is shown above now. Press again to send exactly that."}
+            {SHOWN: _("What differs is shown above now. Press again to send exactly that.")}
         )
     return change, str(reason)

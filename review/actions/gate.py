@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied
 from review.access import second_factor
 from review.decisions import VERB_RIGHTS
 from review.items.offers import lacking, without_second_factor
+from review.language import _
 from review.rights import ADMINISTER
 
 _CHANGE_PEOPLE = "auth.change_user"
@@ -40,6 +41,6 @@ def require_verb(user: AbstractUser | AnonymousUser, verb: str) -> None:
 def may_change(user: AbstractUser | AnonymousUser, person: User) -> None:
     """Refuse whoever may not change somebody's account; a superuser's only a superuser may."""
     if not user.has_perm(_CHANGE_PEOPLE):
-        raise NotAllowed("Your role may not change people's accounts.", right=_CHANGE_PEOPLE)
+        raise NotAllowed(_("Your role may not change people's accounts."), right=_CHANGE_PEOPLE)
     if person.is_superuser and not getattr(user, "is_superuser", False):
-        raise NotAllowed("Only a superuser may do this to a superuser.", right=ADMINISTER)
+        raise NotAllowed(_("Only a superuser may do this to a superuser."), right=ADMINISTER)

@@ -12,6 +12,7 @@ from ledger.operations.runs import decide_run
 from review.actions.base import Attempt, answered, lock_version, reason, texts
 from review.decisions import EXECUTION, INSTANCE, REASON, STATEMENT, Decision
 from review.errors import IncompleteError
+from review.language import _
 from sweeper.check_run import check_run_now
 
 type Decide = Callable[[Any, Decision, str, Mapping[str, str]], Any]
@@ -33,7 +34,7 @@ def _check(row: Run, actor: str) -> Attempt:
 def _failed_job(row: FailedJob, decision: Decision, actor: str, form: Mapping[str, str]) -> Any:
     taking_back = decision.decision == "take_back"
     if taking_back and row.proposed_by != actor:
-        raise IncompleteError({"choice": "Only who proposed a change can take it back."})
+        raise IncompleteError({"choice": _("Only who proposed a change can take it back.")})
     return decide_failed_job(
         actor=actor,
         failed_job_id=row.id,

@@ -7,6 +7,7 @@ from ledger.models import Conflict
 from ledger.operations.decisions import decide_conflict
 from review.actions.base import Attempt, answered, document, lock_version, revision, texts
 from review.decisions import EVENT, REASON, RISK
+from review.language import _
 
 
 def run(conflict: Conflict, actor: str, form: Mapping[str, str]) -> Attempt:
@@ -16,7 +17,7 @@ def run(conflict: Conflict, actor: str, form: Mapping[str, str]) -> Attempt:
     if conflict.kind == "missing_key":
         read = texts(form, REASON, EVENT)
         extra["event"] = document(
-            read[EVENT], EVENT, "The event has to be a JSON object with the fields of its key."
+            read[EVENT], EVENT, _("The event has to be a JSON object with the fields of its key.")
         )
     else:
         read = texts(form, REASON)

@@ -13,6 +13,7 @@ from review.items import reading
 from review.items.around import unreadable
 from review.items.fields import choices, sides
 from review.jsonvalue import wire
+from review.language import _
 from review.merge import Outcome, outcome, unchosen
 from review.verbs import AS_SHOWN
 
@@ -29,7 +30,7 @@ def run(conflict: Conflict, actor: str, form: Mapping[str, str]) -> Attempt:
     if decision == AS_SHOWN:
         decision, extra = _as_shown(conflict, form)
     elif decision == "merge":  # no compare was shown: the values are named
-        changes = document(form.get("changes", ""), "changes", "Name the values to write.")
+        changes = document(form.get("changes", ""), "changes", _("Name the values to write."))
         extra = {"changes": changes}
     if stated:
         extra = {"statement": read[REASON], "provider_ref": read[REFERENCE]}
@@ -48,7 +49,7 @@ def run(conflict: Conflict, actor: str, form: Mapping[str, str]) -> Attempt:
 def _as_shown(conflict: Conflict, form: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
     """Turn the choices into a decision and the values to write."""
     if unreadable(conflict) is not None:
-        raise IncompleteError({"choice": "What came could not be read; nothing can be written."})
+        raise IncompleteError({"choice": _("What came could not be read; nothing can be written.")})
     target, key = (None, None) if conflict.external else (conflict.target, conflict.record_key)
     now = reading.latest(target, key) if target and key else None
     base, attempted, current = sides(conflict, now, reading.special_columns(target)[0])
@@ -72,12 +73,14 @@ def _refuse_unseen(chosen: Outcome, problems: Mapping[str, str], form: Mapping[s
         raise IncompleteError(problems)
     if not chosen.changes:
         raise IncompleteError(
-            {"choice": "Nothing would be written. Choose a value, or keep current."}
+            {"choice": _("Nothing would be written. Choose a value, or keep current.")}
         )
     if form.get("shown") != chosen.seal:
         raise IncompleteError(
             {
-                "shown": "The row “Will be written” now shows what your choice writes. "
-                "Press again to write it."
+                "shown": _(
+                    "The row “Will be written” now shows what your choice writes. Press again to "
+                    "write it."
+                )
             }
         )

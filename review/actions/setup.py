@@ -15,6 +15,7 @@ from review.items import asks
 from review.items.seals import Seals
 from review.items.setup import Field
 from review.items.ticks import RUNNABLE, Tick
+from review.language import _
 from review.text import listed
 from sweeper import tasks
 from sweeper.ticks import on_behalf_of
@@ -83,8 +84,14 @@ def _seals(row: Seals, actor: str) -> Attempt:
         raise IncompleteError({"seals": row.why_not})
     found = verify_audit(actor=actor, newest=row.count)
     broken = [each for each in found if each.problem]
-    named = [f"row {each.event_id}" if each.event_id else f"seal {each.seal_id}" for each in broken]
-    detail = {"hint": f"Broken: {listed(named, most=20)}."} if broken else {}
+    named = [
+        _("row {number}").format(number=each.event_id)
+        if each.event_id
+        else _("seal {number}").format(number=each.seal_id)
+        for each in broken
+    ]
+    words = _("Broken: {which}.").format(which=listed(named, most=20))
+    detail = {"hint": words} if broken else {}
     return Attempt("verify_audit", found[0].outcome, detail)
 
 

@@ -13,12 +13,14 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.functional import lazy
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from review.admin.paging import CappedPaginator
 from review.items import hidden
 from review.items.reading import json_text, preview
+from review.language import _, grouped
 from review.people import People, people_for
 from review.rights import VIEW, VIEW_PAYLOAD
 from review.text import shown
@@ -95,8 +97,12 @@ class GuardedAdmin(Untouched, _Admin):
     def __init_subclass__(cls) -> None:
         """Say beside the search what it looks at, and that it looks for nothing like it."""
         super().__init_subclass__()
-        names = " or ".join(name.replace("_", " ") for name in cls.search_exact)
-        cls.search_help_text = f"Finds exact values only: the whole {names}."
+        cls.search_help_text = lazy(cls._finds, str)()
+
+    @classmethod
+    def _finds(cls) -> str:
+        names = _(" or ").join(name.replace("_", " ") for name in cls.search_exact)
+        return _("Finds exact values only: the whole {names}.").format(names=names)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         """Show the table to who may see the console."""
@@ -119,7 +125,8 @@ class GuardedAdmin(Untouched, _Admin):
     ) -> HttpResponse:
         """Say at once that there is no such row; Django would say it on some later page."""
         name = shown(str(opts.verbose_name), 60)
-        raise Http404(f"No {name} has the id {shown(unquote(object_id), 80)}. It may be archived.")
+        words = _("No {name} has the id {id}. It may be archived.")
+        raise Http404(words.format(name=name, id=shown(unquote(object_id), 80)))
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
@@ -132,7 +139,7 @@ class GuardedAdmin(Untouched, _Admin):
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Name the page in its own words alone."""
-        named = {"title": "Change history", **(extra_context or {})}
+        named = {"title": _("Change history"), **(extra_context or {})}
         return super().history_view(request, object_id, named)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -226,8 +233,9 @@ def _previewer(
             size, sha256 = hidden.measured(row, field.name)
             if size is None:
                 return "-"
-            told = f"{size:,} bytes, SHA-256 {sha256 or 'not computed: it is large'}"
-            return f"hidden: your role may not see payloads ({told}). {hidden.who_may()}"
+            told = _("hidden: your role may not see payloads ({bytes} bytes, SHA-256 {sha256}).")
+            told = told.format(bytes=grouped(size), sha256=sha256 or _("not computed: it is large"))
+            return f"{told} {hidden.who_may()}"
         text = (
             type(row)
             .objects.filter(pk=row.pk)
@@ -238,7 +246,8 @@ def _previewer(
         if text is None:
             return "-"
         seen = preview(field.name, text).preview
-        return format_html('<pre class="payload">{}</pre>{}', seen.text, "cut" if seen.cut else "")
+        cut = _("cut") if seen.cut else ""
+        return format_html('<pre class="payload">{}</pre>{}', seen.text, cut)
 
     show.__name__ = field.name
     show.short_description = field.verbose_name  # type: ignore[attr-defined]
@@ -273,7 +282,7 @@ def _who(name: str, people: People) -> Callable[[Any], SafeString | str]:
 def _digest(row: Any, field: "models.Field[Any, Any]") -> str:
     """Show bytes of a fixed size, such as a hash; longer ones are not read."""
     if field.name not in {"sha256", "body_sha256", "payload_sha256", "row_hash", "root_hash"}:
-        return "bytes, not shown"
+        return _("bytes, not shown")
     value = getattr(row, field.name)
     return bytes(value).hex() if value is not None else "-"
 

@@ -12,6 +12,7 @@ from django.contrib.auth.models import Group, User
 from django.http import HttpRequest, HttpResponse
 
 from review.admin.base import Untouched, is_plain
+from review.language import _, later
 
 # Importing Django's own pages registers them.
 admin.site.unregister([User, Group])
@@ -35,10 +36,12 @@ class PersonAdmin(_UserAdmin):
     add_fieldsets = (
         *UserAdmin.add_fieldsets,
         (
-            "Role",
+            later("Role"),
             {
                 "fields": ("groups",),
-                "description": "A person made here may log in; the role says what they may do.",
+                "description": later(
+                    "A person made here may log in; the role says what they may do."
+                ),
             },
         ),
     )
@@ -47,7 +50,7 @@ class PersonAdmin(_UserAdmin):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Call the list what the header calls it."""
-        return super().changelist_view(request, {**(extra_context or {}), "title": "People"})
+        return super().changelist_view(request, {**(extra_context or {}), "title": _("People")})
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         """Compare values as they are, as every other table does."""

@@ -7,6 +7,7 @@ from django.contrib import admin
 
 from ledger.models import Policy
 from review.admin.base import CELL, GuardedAdmin, bounded
+from review.language import later
 from review.text import shown
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class PolicyAdmin(GuardedAdmin):
     search_exact = ("name",)
     ordering = ("pk",)
 
-    @admin.display(description="value")
+    @admin.display(description=later("value"))
     def value(self, row: Any) -> str:
         """Write the constant itself, which is short, as JSON."""
         return shown(json.dumps(row.value, ensure_ascii=False, default=str), CELL)

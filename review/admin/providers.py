@@ -4,6 +4,7 @@ from django.contrib import admin
 
 from ledger.models import Provider
 from review.admin.base import GuardedAdmin, bounded
+from review.language import later
 
 
 @admin.register(Provider)
@@ -12,7 +13,7 @@ class ProviderAdmin(GuardedAdmin):
 
     list_display = (
         bounded("name"),
-        bounded("class_field", "class"),
+        bounded("class_field", later("class")),
         bounded("lookup_adapter"),
         "lease_seconds",
         "settle_seconds",

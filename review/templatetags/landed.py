@@ -7,10 +7,12 @@ from typing import Any
 from django import template
 from django.template import Context
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from review import text
+from review.language import _
 from review.marks import Segment
 
 register = template.Library()
@@ -25,7 +27,7 @@ def shown(value: object, limit: int = text.SHORT_LIMIT) -> str:
 @register.filter
 def names(fields: Sequence[str]) -> str:
     """List the names of fields as a sentence does."""
-    return text.listed([text.shown(name, 60) for name in fields], most=6) or "nothing"
+    return text.listed([text.shown(name, 60) for name in fields], most=6) or _("nothing")
 
 
 @register.filter
@@ -34,8 +36,8 @@ def ago(moment: datetime | None) -> SafeString:
     if moment is None:
         return SafeString()
     seconds = (timezone.now() - moment).total_seconds()
-    words = f"{text.age(seconds)} ago" if seconds >= 0 else f"in {text.age(-seconds)}"
-    return _time(moment, words)
+    words = _("{age} ago") if seconds >= 0 else _("in {age}")
+    return _time(moment, words.format(age=text.age(abs(seconds))))
 
 
 @register.filter
@@ -49,7 +51,7 @@ def clock(moment: datetime) -> SafeString:
     """Write a moment of today as its time of day, an older one as date and time."""
     local = timezone.localtime(moment)
     today = local.date() == timezone.localdate()
-    return _time(moment, local.strftime("%H:%M:%S" if today else "%-d %b %H:%M"))
+    return _time(moment, date_format(local, "H:i:s" if today else "j M H:i"))
 
 
 def _time(moment: datetime, words: str) -> SafeString:
@@ -84,7 +86,7 @@ def linked(words: str) -> SafeString:
         "{}",
         (
             (format_html('<a href="{0}" rel="noreferrer">{0}</a>', part) if is_address else part,)
-            for part, is_address in text.addresses_in(words)
+            for part, is_address in text.addresses_in(str(words))
         ),
     )
 
@@ -123,5 +125,5 @@ def problem(context: Context, name: str) -> SafeString:
     words = context["problems"].get(name)
     if not words:
         return SafeString()
-    said = text.visible(words)
+    said = text.visible(str(words))
     return format_html('<span class="problem" id="{}-problem" role="alert">{}</span>', name, said)
