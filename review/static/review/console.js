@@ -2,6 +2,7 @@
 "use strict";
 
 (() => {
+  const words = document.currentScript.dataset; // in the language of the page
   const one = (selector, root = document) => root.querySelector(selector);
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const typing = (target) => target.matches("input:not([type=radio], [type=checkbox]), textarea, select");
@@ -21,7 +22,7 @@
   const beside = (button) => (one("p", button.closest(".verb") ?? button) ?? one("span", button.closest(".undo")))?.textContent.trim();
 
   function refuse(button) {
-    say(`“${label(button)}” is not possible now. ${beside(button)}`);
+    say(`${words.closed.replace("{button}", () => label(button))} ${beside(button)}`);
   }
 
   /* -- moving through rows and fields -------------------------------------------------------- */
@@ -31,7 +32,7 @@
   function move(step) {
     const places = stops();
     if (!places.length) {
-      say("No rows or fields to move through here.");
+      say(words.still);
       return;
     }
     const here = places.findIndex((place) => place === document.activeElement || place.closest(".item.on"));
@@ -68,7 +69,7 @@
   one("#reason")?.addEventListener("keydown", (event) => {
     if (event.key === "Enter") {
       event.preventDefault();
-      if (!armed) say("Enter decides nothing by itself: press a button, or Escape and then its key.");
+      if (!armed) say(words.enter);
       else if (armed.disabled) refuse(armed);
       else form.requestSubmit(armed);
     } else if (event.key === "Escape") {
@@ -81,7 +82,7 @@
   form?.addEventListener("submit", (event) => {
     if (form.dataset.sent) {
       event.preventDefault();
-      say("It is sent already; the answer is on its way.");
+      say(words.sent);
     }
     form.dataset.sent = "yes";
   });
@@ -95,25 +96,19 @@
   const keys = {
     j: () => move(1),
     k: () => move(-1),
-    "/": either("#search", (field) => field.focus(), "The search is on the queue; q leads there."),
+    "/": either("#search", (field) => field.focus(), words.search),
     "?": () => help.showModal(),
-    e: either("#to-edit", (link) => link.click(), "No content can be changed on this page."),
-    q: either("#to-queue", (link) => link.click(), "This is the queue."),
+    e: either("#to-edit", (link) => link.click(), words.edit),
+    q: either("#to-queue", (link) => link.click(), words.queue),
   };
-  const verbs = {
-    r: "resolve or approve",
-    s: "resend",
-    a: "abandon or reject",
-    l: "look up again",
-    z: "take back",
-  };
+  const verbs = { r: words.noneR, s: words.noneS, a: words.noneA, l: words.noneL, z: words.noneZ };
 
   function verb(key) {
     const buttons = all(`button[data-key="${key}"]`);
     const button = buttons.find((each) => !each.disabled);
     if (button) arm(button);
     else if (buttons.length) refuse(buttons[0]);
-    else say(`There is nothing to ${verbs[key]} with ${key} on this page.`);
+    else say(verbs[key]);
   }
 
   document.addEventListener("keydown", (event) => {
@@ -195,10 +190,10 @@
       const left = Math.ceil((until - Date.now()) / 1000);
       if (left <= 0) {
         one(".undo button").disabled = true;
-        one(".undo span").textContent = "It is on its way; it can no longer be taken back.";
+        one(".undo span").textContent = words.gone;
         return;
       }
-      undo.textContent = `in ${left} s`;
+      undo.textContent = words.left.replace("{seconds}", left);
       setTimeout(tick, 1000);
     };
     tick();

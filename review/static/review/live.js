@@ -3,6 +3,7 @@
 "use strict";
 
 (() => {
+  const words = document.currentScript.dataset; // in the language of the page
   const one = (selector, root = document) => root.querySelector(selector);
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const parse = async (answer) => new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -64,12 +65,12 @@
   function tell(count, fresh) {
     const button = document.createElement("button");
     button.type = "button";
-    button.textContent = "Show";
+    button.textContent = words.show;
     button.addEventListener("click", () => {
       all(".item.on").forEach((row) => row.classList.remove("on"));
       draw(fresh);
     });
-    note.replaceChildren(`${count} new, not selected `, button);
+    note.replaceChildren(`${words.new.replace("{number}", count)} `, button);
   }
 
   async function look() {
