@@ -3,7 +3,9 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 
 from ledger.models import AuditEvent, FieldOwnership, Policy, Provider
 from ledger.operations.audit import seal_audit
@@ -82,6 +84,14 @@ def test_a_policy_that_cannot_be_is_not_set(ada, form, says):
     assert answer.status_code == 200
     assert says in answer.text
     assert Policy.objects.get(pk="undo_s").value == 30
+
+
+def test_the_list_of_policies_links_who_set_one(ada):
+    """The person's name leads to their page, as on every other page; no markup is shown as text."""
+    post(ada, "policy", "undo_s", "set_policy", value="45", lock_version="1")
+    page = ada.get("/admin/policies/?tab=ours").text
+    ada_page = reverse("admin:auth_user_change", args=[User.objects.get(username="ada").pk])
+    assert f'set by <a href="{ada_page}"><bdi>ada</bdi></a>' in page
 
 
 def test_a_switch_is_a_choice(ada):
