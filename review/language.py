@@ -33,6 +33,11 @@ def grouped(number: int) -> str:
     return formats.number_format(number, use_l10n=True, force_grouping=True)
 
 
+def inside(title: str) -> str:
+    """Return a title as it stands within a sentence: in English in lower case."""
+    return f"{title[0].lower()}{title[1:]}" if current() == "en" else str(title)
+
+
 def english() -> AbstractContextManager[object]:
     """Speak English for a while: what is stored stays in the words of the code."""
     return translation.override("en")

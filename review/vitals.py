@@ -45,8 +45,9 @@ def vitals() -> list[Vital]:
 
 def _beat(label: str, beat: Liveness, now: datetime) -> Vital:
     seconds = (now - beat.last_success_at).total_seconds()
+    told = _("{age} ago").format(age=age(seconds))
     late = seconds > 2 * beat.interval_seconds + beat.jitter_seconds
-    return Vital("bad" if late else "ok", label, age(seconds), _("ago"), beat.last_success_at)
+    return Vital("bad" if late else "ok", label, told, at=beat.last_success_at)
 
 
 def counters(now: datetime) -> list[Vital]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from review.language import _, later
+from review.language import _, inside, later
 from review.outcomes import GOOD, Words, words
 
 _QUEUE = later("Nothing more to do here; go on with the queue.")
@@ -109,5 +109,5 @@ def _entry_words(answer: str, opened: bool) -> Words:
         return Words(GOOD, said.title, f"{known} {said.sentence}", said.next)
     closed = _("The parked item is closed, but it was not applied.")
     following = _("A new item is open for it; decide that one.") if opened else said.next
-    title = _("Entered, but: {what}").format(what=f"{said.title[0].lower()}{said.title[1:]}")
+    title = _("Entered, but: {what}").format(what=inside(said.title))
     return Words(said.tone, title, f"{closed} {said.sentence}", following)

@@ -16,7 +16,7 @@ from review.items.addresses import item_url
 from review.items.fields import in_two_columns
 from review.items.parts import Column, ContentVersion, FieldPart
 from review.jsonvalue import MISSING
-from review.language import _, later
+from review.language import _, inside, later
 from review.models import PayloadVersion
 from review.outcomes import words
 from review.text import shown
@@ -149,7 +149,7 @@ def _came_of(told: AuditEvent | None) -> str:
     if told.outcome in _CAME:
         return str(_CAME[told.outcome])
     title = words(told.outcome).title
-    return _("refused: {why}").format(why=f"{title[0].lower()}{title[1:]}")
+    return _("refused: {why}").format(why=inside(title))
 
 
 def difference(old: str, new: str, *, allowed: bool = True) -> FieldPart:

@@ -63,6 +63,7 @@ def field_part(conflict: Conflict, ground: Ground) -> FieldPart:
         written=written,
         version_now=version(found),
         after=_after(conflict, found, written),
+        version_read=version(conflict.version_read),
         versions=tuple(ground.versions),
         closed=ground.closed,
     )

@@ -70,7 +70,7 @@ def _evidence(job_id: str, since: datetime | None, until: datetime | None) -> li
         rows = rows.filter(observed_at__gte=since)
     if until:
         rows = rows.filter(observed_at__lt=until)
-    lines = [evidence_line(row, "key") for row in rows.order_by("-observed_at", "-id")[:LIMIT]]
+    lines = [evidence_line(row, _("key")) for row in rows.order_by("-observed_at", "-id")[:LIMIT]]
     return [
         Entry(
             line.at,

@@ -76,6 +76,7 @@ class FieldPart:
     written: Outcome | None
     version_now: str
     after: str
+    version_read: str = ""
     versions: tuple[Version, ...] = ()
     two_sided: bool = False
     hidden: bool = False
