@@ -7,7 +7,8 @@ from hypothesis.stateful import precondition, rule
 
 from tests.support import desk
 from tests.support.factories import SHOP
-from tests.support.machine.base import LOST, RECENT, Base, Row
+from tests.support.machine.base import LOST, RECENT, Row
+from tests.support.machine.letters import Letters
 from tests.support.machine.world import SENSITIVE
 
 WRITERS = {
@@ -43,10 +44,9 @@ OFFERED = {
 NOT_OFFERED = {"unknown_send": "apply", "missing_key": "landed"}
 PEOPLE = st.sampled_from(["anna", "berta"])
 OPEN = precondition(lambda self: self.checker.conflicts)
-LETTERS = precondition(lambda self: self.checker.seen["letters"])
 
 
-class People(Base):
+class People(Letters):
     """What workflows write, what people decide, what ticks tidy up."""
 
     # -- records ---------------------------------------------------------------------------------
@@ -183,42 +183,6 @@ class People(Base):
         if job := self.one_of(queued, n):
             named = {"job_id": job["id"], "version": job["version"], "decision": decision}
             self.ask("decide_queued_job", lose=lose, actor="anna", reason="looked", **named)
-
-    # -- dead letters ----------------------------------------------------------------------------
-
-    @rule(n=st.integers(1, 3), what=st.sampled_from(["loss", "letter", "event", "job"]), lose=LOST)
-    def post(self, n: int, what: str, lose: bool) -> None:
-        """Report what was lost in a store outside, or what failed, as far as it is known."""
-        if what == "loss":
-            given = {"attempted": {"a": n}, "base": {"a": 0}, "current": {"a": 1}}
-            place = {"target": "airtable", "record_key": f"rec{n}", "event": {"id": n}}
-            versions = {"version_read": "1", "version_found": "2", "kind": "stale_version"}
-            self.ask("post_conflict", lose=lose, workflow=SHOP, **place, **given, **versions)
-            return
-        told: Row = {"payload": {"amount": 1}, "error_message": "it broke", "item_key": f"item{n}"}
-        if what == "event":
-            told |= {"effect": "charge", "event": {"id": n}}
-        elif what == "job" and (job := self.one_of(list(self.checker.jobs.values()), n)):
-            told["job_id"] = job["id"]
-        self.ask("post_failed_job", lose=lose, workflow=SHOP, **told)
-
-    @rule(n=RECENT, verb=st.sampled_from(["retry", "resend", "acknowledge", "abandon"]), lose=LOST)
-    @LETTERS
-    def end_a_letter(self, n: int, verb: str, lose: bool) -> None:
-        """Let the schedule try a dead letter again, or a person end it."""
-        letter = self._letter(n)
-        named = {"failed_job_id": letter["id"]}
-        if verb == "retry":
-            self.ask("retry_failed_job", lose=lose, actor="schedule", **named)
-            return
-        told = {"actor": "anna", "reason": "looked", "decision": verb}
-        version = {"lock_version": letter["lock_version"]}
-        self.ask("decide_failed_job", lose=lose, **told, **named, **version)
-
-    def _letter(self, n: int) -> Row:
-        found = self.one_of(self.checker.seen["letters"], n)
-        assert found is not None
-        return found
 
     # -- time and ticks --------------------------------------------------------------------------
 
