@@ -89,6 +89,8 @@ WHERE_KEYS_PASS = {
     "guarded-webhook-sql": ("Name the event", "Claim"),
     "worker-loop-sql": ("Name the event", "Enqueue"),
     "outside-store-airtable": ("Name the change", "Claim"),
+    "outside-store-hubspot": ("Name the change", "Claim"),
+    "outside-store-google-sheets": ("Name the change", "Claim"),
     "receive-decision": ("Name the message", "Claim"),
 }
 """Between which nodes of a workflow a builder puts nodes of his own."""
