@@ -78,16 +78,21 @@ def test_every_page_is_clean_for_axe_and_quiet(
     assert found == {}
 
 
-def test_no_page_is_wider_than_a_phone(lab: Lab, page: Page, log_in: LogIn) -> None:
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_no_page_is_wider_than_a_phone(
+    lab: Lab, page: Page, log_in: LogIn, site: str, language: str
+) -> None:
     """At 390 px nothing is cut off or scrolls sideways, and the decision is one tap away."""
     desk.person("olga", "operator")
     page.set_viewport_size(PHONE)
     log_in(page, "olga")
+    page.context.add_cookies([{"name": "django_language", "value": language, "url": site}])
     paths = [path for path in everything(lab) if path.startswith("/admin/queue/")]
     for path in paths:
         page.goto(path)
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= PHONE["width"], path
+        assert page.locator("html").get_attribute("lang") == language
     page.goto(
         next(
             path
