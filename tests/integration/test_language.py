@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from html import unescape
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import Group
 from django.test import Client
 
@@ -64,7 +65,7 @@ def names() -> set[str]:
             for name in report or ()
         ),
     )
-    return {"Landed", *stored}
+    return {"Landed", *dict(settings.LANGUAGES).values(), *stored}
 
 
 def unlooked(patch: pytest.MonkeyPatch) -> list[str]:
